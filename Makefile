@@ -1,0 +1,57 @@
+# `make` lists the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format docs lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the jars, once
+
+demo: setup ## land the real purchase log month by month and build it
+	@$(BIN)/tidemark demo
+
+test: setup ## run everything: lint, pytest, dbt build on a scratch lake
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest
+	@rm -rf lake-scratch
+	@TIDEMARK_LAKE=lake-scratch $(BIN)/tidemark run
+	@rm -rf lake-scratch
+
+lint: setup ## ruff, mypy and sqlfluff
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@TIDEMARK_LAKE=lake-lint $(BIN)/sqlfluff lint models tests
+	@rm -rf lake-lint
+
+format: setup ## mend what ruff can mend
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: setup ## build the dbt docs site of the present lake into site/
+	@$(BIN)/dbt docs generate --static
+	@mkdir -p site && cp target/static_index.html site/index.html
+	@echo "site/index.html"
+
+lock: setup ## renew requirements.lock from pyproject.toml
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
+		--no-strip-extras --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+		--quiet --output-file requirements.lock
+
+clean: ## remove everything that was made here, lakes included
+	@rm -rf .venv .jars lake lake-* target logs site *.egg-info
+
+.venv/.ready: requirements.lock pyproject.toml
+	@sh scripts/check_machine.sh "$(PYTHON)"
+	@echo "Installing the Python packages into .venv (about a minute)"
+	@"$(PYTHON)" -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.jars/.ready: jars.lock .venv/.ready
+	@sh scripts/check_machine.sh "$(PYTHON)"
+	@$(BIN)/python -m python_ingest.jars
+	@touch $@

@@ -1,0 +1,44 @@
+{# The one place that decides how this model reads, for all its sources at once: a model that must read one of
+   them whole reads all of them whole, and its table is replaced. #}
+{% macro read_state() %}
+    {% set states = tidemark.run_state('read_states') %}
+    {% if model.unique_id not in states %}
+        {% do states.update({model.unique_id: tidemark.decide_read_state()}) %}
+    {% endif %}
+    {{ return(states[model.unique_id]) }}
+{% endmacro %}
+
+{% macro decide_read_state() %}
+    {% if should_full_refresh() %}
+        {{ return({'state': 'full refresh', 'why': 'full refresh'}) }}
+    {% elif not is_incremental() %}
+        {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}
+    {% endif %}
+    {% set marked = [] %}
+    {% for node in tidemark.dependencies(model) %}
+        {% set source = api.Relation.create(schema=node.schema, identifier=node.get('alias') or node.identifier) %}
+        {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
+        {% if mark %}
+            {% do marked.append(source) %}
+            {% set now = tidemark.table_state(source) %}
+            {% if mark.source_id != now.id or mark.version > now.version %}
+                {{ return({
+                    'state': 'history lost',
+                    'why': tidemark.table_name(source) ~ ' was replaced after version ' ~ mark.version ~ ' was read'
+                }) }}
+            {% endif %}
+        {% endif %}
+    {% endfor %}
+    {% if not marked %}
+        {{ return({'state': 'first run', 'why': 'first run: no checkpoint yet'}) }}
+    {% endif %}
+    {{ return({'state': 'incremental', 'why': 'incremental'}) }}
+{% endmacro %}
+
+{% macro dependencies(node) %}
+    {% set found = [] %}
+    {% for unique_id in node.depends_on.nodes %}
+        {% do found.append(graph.sources.get(unique_id) or graph.nodes.get(unique_id)) %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}

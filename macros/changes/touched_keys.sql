@@ -1,0 +1,14 @@
+{% macro touched_keys(relation, columns) %}
+    {{ return(adapter.dispatch('touched_keys', 'tidemark')(relation, columns)) }}
+{% endmacro %}
+
+{% macro default__touched_keys(relation, columns) %}
+    {% set keys = [columns] if columns is string else columns %}
+    {% if not execute or relation.is_cte %}
+        {% set rows = relation %}
+    {% else %}
+        {# before-images too: a row that moved away touches the key that it left #}
+        {% set rows = tidemark.change_rows(relation, tidemark.change_window(relation), none) %}
+    {% endif %}
+    {{ return('(select distinct ' ~ keys | join(', ') ~ ' from ' ~ rows ~ ')') }}
+{% endmacro %}

@@ -1,0 +1,44 @@
+{# A seed is written in one commit, and only when its file has changed. Stock dbt-spark drops and refills the
+   table on every run, turns NULL into the text None and breaks on an apostrophe. #}
+{% materialization seed, adapter='spark' %}
+    {% set existing = load_relation(this) %}
+    {% set agate_table = load_agate_table() %}
+    {% do store_result('agate_table', response='OK', agate_table=agate_table) %}
+    {% set checksum = local_md5(model.checksum.checksum ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
+    {{ run_hooks(pre_hooks) }}
+    {% if existing is none or should_full_refresh() or tidemark.seed_checksum(this) != checksum %}
+        {% do run_query(tidemark.seed_sql(this, agate_table, checksum)) %}
+        {% do persist_docs(this, model) %}
+        {% do tidemark.say_written(inserted=agate_table.rows | length) %}
+    {% else %}
+        {% do tidemark.say_written() %}
+    {% endif %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [this]}) }}
+{% endmaterialization %}
+
+{% macro seed_checksum(relation) %}
+    {% for row in run_query('show tblproperties ' ~ relation) if row['key'] == 'tidemark.checksum' %}
+        {{ return(row['value']) }}
+    {% endfor %}
+{% endmacro %}
+
+{% macro seed_sql(relation, agate_table, checksum) %}
+    {% set types = config.get('column_types', {}) %}
+    create or replace table {{ relation }}
+    using {{ config.get('file_format') }}
+    {{ comment_clause() }}
+    tblproperties ('delta.enableChangeDataFeed' = 'true', 'tidemark.checksum' = '{{ checksum }}')
+    as
+    {% for row in agate_table.rows %}
+    select
+        {% for name in agate_table.column_names -%}
+        cast({{ tidemark.literal(row[name]) }} as {{ types.get(name, adapter.convert_type(agate_table, loop.index0)) }}) as {{ name }}{{ ',' if not loop.last }}
+        {% endfor %}
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+{% endmacro %}
+
+{% macro literal(value) %}
+    {{ return('null' if value is none else "'" ~ tidemark.escaped(value) ~ "'") }}
+{% endmacro %}

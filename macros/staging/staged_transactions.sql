@@ -1,0 +1,27 @@
+{% macro staged_transactions(landed) %}
+    with typed as (
+        select
+            try_cast(transaction_id as bigint) as transaction_id,
+            nullif(trim(customer_id), '') as customer_id,
+            cast(try_to_timestamp(transaction_date, 'yyyy-MM-dd') as date) as transaction_date,
+            try_cast(quantity as int) as quantity,
+            if(amount rlike '^-?[0-9]{1,10}([.][0-9]{1,2})?$', try_cast(amount as decimal(12, 2)), null) as amount,
+            to_json(struct(transaction_id, customer_id, transaction_date, quantity, amount)) as raw_record,
+            _corrupt_record, _source_file, _source_modified_at, _row_id, _batch_id, _ingested_at
+        from {{ landed }}
+    )
+
+    select
+        *,
+        {{ rejection_reason([
+            ('_corrupt_record is not null', 'the line does not fit its header or is not UTF-8'),
+            ('transaction_id is null', 'transaction_id is not a whole number'),
+            ('customer_id is null', 'customer_id is missing'),
+            ('transaction_date is null', 'transaction_date is not a date (yyyy-MM-dd)'),
+            ('quantity is null', 'quantity is not a whole number'),
+            ('quantity <= 0', 'quantity is not positive'),
+            ('amount is null', 'amount is not a number with at most 2 decimals'),
+            ('amount < 0', 'amount is negative'),
+        ]) }} as rejection_reason
+    from typed
+{% endmacro %}

@@ -1,0 +1,1 @@
+"""Tidemark: ingestion of raw files into the lakehouse."""

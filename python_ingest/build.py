@@ -1,0 +1,108 @@
+"""`dbt build` in this process, and what it did in a form that can be printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from python_ingest.errors import DbtError
+
+Progress = Callable[[str], None]
+TABLES = ("seed", "model", "snapshot")
+
+
+@dataclass(frozen=True)
+class Wrote:
+    """What one table's node wrote.
+
+    Attributes:
+        table: `schema.name`.
+        said: the words of its materialization, such as `20 inserted, 3 updated`.
+        rows: rows inserted, updated and deleted.
+        seconds: run time of the node.
+    """
+
+    table: str
+    said: str
+    rows: int
+    seconds: float
+
+
+@dataclass
+class Built:
+    """The outcome of a build.
+
+    Attributes:
+        tables: one entry a seed, model or snapshot that succeeded, in the order of completion.
+        passed: number of tests that passed.
+        warned: name and message of tests that warn.
+        failed: name and message of nodes that failed.
+        skipped: number of nodes not run because of a failure before them.
+    """
+
+    tables: list[Wrote] = field(default_factory=list)
+    passed: int = 0
+    warned: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    skipped: int = 0
+
+
+def build(selection: Sequence[str], full_refresh: bool, progress: Progress) -> Built:
+    """Run `dbt build`.
+
+    Args:
+        selection: dbt selectors; empty for everything.
+        full_refresh: rebuild the selected tables from their sources.
+        progress: called with the name of each node that starts.
+
+    Raises:
+        DbtError: when dbt cannot run at all. Failures of nodes are part of the outcome.
+    """
+    from dbt.cli.main import dbtRunner
+
+    def on_event(event: Any) -> None:
+        if event.info.name == "LogStartLine":
+            progress(event.data.description)
+
+    arguments = ["--log-level", "none", "build"]
+    arguments += ["--select", *selection] if selection else []
+    arguments += ["--full-refresh"] if full_refresh else []
+    outcome = dbtRunner(callbacks=[on_event]).invoke(arguments)
+    result: Any = outcome.result
+    if outcome.exception is not None or result is None:
+        raise DbtError(f"dbt build did not start: {outcome.exception}", "Run `dbt debug`.")
+    return summarize(result.results)
+
+
+def summarize(results: Iterable[Any]) -> Built:
+    """Sort dbt's node results into an outcome."""
+    built = Built()
+    for result in results:
+        node, status = result.node, str(result.status)
+        if status in ("error", "fail", "runtime error"):
+            built.failed.append((node.name, plain_message(result.message)))
+        elif status == "skipped":
+            built.skipped += 1
+        elif status == "warn":
+            built.warned.append((node.name, plain_message(result.message)))
+        elif node.resource_type in TABLES:
+            response = result.adapter_response
+            said = str(response.get("_message", ""))
+            rows = int(response.get("rows_affected") or 0)
+            table = f"{node.schema}.{node.alias}"
+            built.tables.append(Wrote(table, said, rows, result.execution_time))
+        elif node.resource_type in ("test", "unit_test"):
+            built.passed += 1
+    return built
+
+
+def plain_message(message: str | None) -> str:
+    """Return a message of dbt or Spark without stack traces and query plans."""
+    lines = []
+    for line in (message or "").splitlines():
+        if line.startswith(("\tat ", "JVM stacktrace", "\t...", "Caused by:")):
+            break
+        if line.strip():
+            lines.append(line.rstrip())
+    return "\n".join(lines[:12])

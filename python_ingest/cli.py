@@ -1,0 +1,92 @@
+"""The command `tidemark`: what dbt does not do."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from python_ingest import demo as demonstration
+from python_ingest import project, steps
+from python_ingest.declarations import choose
+from python_ingest.errors import TidemarkError
+from python_ingest.session import warm_session
+from python_ingest.simulator import simulate_user_events
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Land raw files in bronze and run the lakehouse. Any plain dbt command works beside it.",
+)
+simulate = typer.Typer(no_args_is_help=True, help="Make raw files as a live system would.")
+app.add_typer(simulate, name="simulate")
+
+Feeds = Annotated[Optional[list[str]], typer.Argument(help="Feeds to land; all when none is given.")]
+Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
+FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
+
+
+@app.callback()
+def options(debug: Debug = False) -> None:
+    """Options of all commands; `main` reads --debug itself."""
+
+
+@app.command()
+def land(feeds: Feeds = None) -> None:
+    """Land new and changed files in bronze, each exactly once."""
+    lakehouse = project.load()
+    chosen = choose(lakehouse.feeds, feeds or [])
+    with warm_session(lakehouse.root) as spark:
+        steps.land(spark, lakehouse, chosen)
+
+
+@app.command()
+def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
+    """Land all feeds, then `dbt build`, on one warm Spark session."""
+    lakehouse = project.load()
+    with warm_session(lakehouse.root) as spark:
+        steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
+        steps.build(select or [], full_refresh)
+
+
+@app.command()
+def demo() -> None:
+    """Play the real purchase log into a lake of its own, month by month."""
+    demonstration.play(project.enter_root())
+
+
+@simulate.command("user-events")
+def simulate_events(
+    folder: Annotated[Path, typer.Argument(help="Where to write the files.")],
+    days: Annotated[int, typer.Option(min=1, help="Number of daily files.")] = 7,
+    rows: Annotated[int, typer.Option(min=1, help="Events a day.")] = 400,
+    start: Annotated[str, typer.Option(help="First day, yyyy-mm-dd.")] = "2025-01-01",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 20250101,
+) -> None:
+    """Write daily event files with repeats, corrections, late rows and errors in known numbers."""
+    try:
+        first = date.fromisoformat(start)
+    except ValueError:
+        raise TidemarkError(f"--start {start!r} is not a date.", "Write it as 2025-01-31.") from None
+    counts = simulate_user_events(folder, start=first, days=days, events_per_day=rows, seed=seed)
+    typer.echo(f"{counts.files} files, {counts.lines} lines in {folder}")
+
+
+def main() -> None:
+    """Run the command; print an expected error in one place, without a stack trace unless --debug."""
+    try:
+        app()
+    except TidemarkError as error:
+        if "--debug" in sys.argv:
+            raise
+        typer.secho(f"Error: {error}", fg="red", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Errors that a user can act on."""
+
+from __future__ import annotations
+
+
+class TidemarkError(Exception):
+    """Root of all expected failures: says what happened, where, and what to do.
+
+    Args:
+        what: what happened and where, one sentence.
+        fix: what to do about it, one sentence.
+    """
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(f"{what}\n  → {fix}")
+        self.what = what
+        self.fix = fix
+
+
+class DeclarationError(TidemarkError):
+    """A feed is declared wrongly; names the file, the feed and the key."""
+
+    def __init__(self, file: str, feed: str, key: str, problem: str, fix: str) -> None:
+        super().__init__(f"{file}: feed '{feed}': {key}: {problem}", fix)
+        self.file = file
+        self.feed = feed
+        self.key = key
+
+
+class LakeBusyError(TidemarkError):
+    """Another process holds the lake."""
+
+
+class LandingError(TidemarkError):
+    """A feed cannot be landed."""
+
+
+class DbtError(TidemarkError):
+    """A dbt command failed."""

@@ -1,0 +1,190 @@
+"""Landing a feed in bronze exactly once: plan, write, confirm.
+
+The plan is written to the manifest first; the append to bronze carries the batch's number as a Delta
+transaction (`txnAppId`, `txnVersion`), so a repeated append is skipped by Delta itself; then the manifest
+says `landed`. Killed anywhere, the next run finishes the planned batch under the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.csv_header import Header, Rejection, check_header
+from python_ingest.declarations import Feed
+from python_ingest.errors import LandingError
+from python_ingest.manifest import Batch, Manifest, PlannedFile
+from python_ingest.reading import METADATA, read_csv
+from python_ingest.storage import SourceFile, Storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Clock = Callable[[], datetime]
+
+
+@dataclass
+class Landed:
+    """What one landing of a feed did.
+
+    Attributes:
+        feed: the feed's name.
+        files: files landed now.
+        rows: rows landed now.
+        known: listed files that had been landed before and have not changed.
+        rejected: paths of files set aside, with the reason.
+        resumed: numbers of batches that an earlier run had planned and this one finished.
+    """
+
+    feed: str
+    files: int = 0
+    rows: int = 0
+    known: int = 0
+    rejected: dict[str, str] = field(default_factory=dict)
+    resumed: list[int] = field(default_factory=list)
+
+
+def utc_now() -> datetime:
+    """Return the present time in UTC."""
+    return datetime.now(timezone.utc)
+
+
+class Lander:
+    """Lands one feed.
+
+    Args:
+        spark: the session.
+        feed: the declaration.
+        ops_schema: the schema of the state tables.
+        clock: gives the time that becomes `_ingested_at`.
+    """
+
+    def __init__(self, spark: SparkSession, feed: Feed, ops_schema: str, clock: Clock = utc_now) -> None:
+        self._spark = spark
+        self._feed = feed
+        self._clock = clock
+        self._storage = Storage(spark, feed)
+        self._manifest = Manifest(spark, ops_schema, feed.name)
+
+    def land(self) -> Landed:
+        """Land all files that are new or have changed.
+
+        Raises:
+            LandingError: when the feed's location cannot be read.
+        """
+        outcome = Landed(self._feed.name)
+        listed = self._storage.files()
+        self._finish_planned(listed, outcome)
+        accepted = self._examine(listed, outcome)
+        if accepted:
+            batch = self._manifest.plan([plan for _, _, plan in accepted], self._clock())
+            self._write(batch, [(file, header) for file, header, _ in accepted])
+            self._confirm(batch, outcome)
+        return outcome
+
+    def _finish_planned(self, listed: Sequence[SourceFile], outcome: Landed) -> None:
+        """Finish the batches that an earlier run planned and did not confirm."""
+        while batch := self._manifest.unfinished():
+            if self._in_bronze(batch):
+                self._confirm(batch, outcome)
+            elif (files := self._unchanged(batch, listed)) is not None:
+                self._write(batch, files)
+                self._confirm(batch, outcome)
+            else:
+                self._manifest.abandon(batch, "a file of the batch changed or went away")
+                continue
+            outcome.resumed.append(batch.batch_id)
+
+    def _examine(
+        self, listed: Sequence[SourceFile], outcome: Landed
+    ) -> list[tuple[SourceFile, Header, PlannedFile]]:
+        """Choose the files to land; record those that cannot be."""
+        accepted: list[tuple[SourceFile, Header, PlannedFile]] = []
+        rejected: list[tuple[PlannedFile, str]] = []
+        outcome.known = len(listed)
+        for file, landed_checksum, last_reason in self._manifest.candidates(listed):
+            checksum = self._storage.checksum(file)
+            if checksum == landed_checksum:
+                continue
+            outcome.known -= 1
+            plan = PlannedFile(file.path, file.size, file.modified_at, checksum)
+            header = check_header(self._storage.head(file), self._feed)
+            if isinstance(header, Header):
+                accepted.append((file, header, plan))
+                continue
+            outcome.rejected[file.path] = header.reason
+            if header.reason != last_reason:
+                rejected.append((plan, header.reason))
+        if rejected:
+            self._manifest.reject(rejected, self._clock())
+        return accepted
+
+    def _unchanged(
+        self, batch: Batch, listed: Sequence[SourceFile]
+    ) -> list[tuple[SourceFile, Header]] | None:
+        """Return the batch's files with their headers, or None when one is not as it was planned."""
+        by_path = {file.path: file for file in listed}
+        found: list[tuple[SourceFile, Header]] = []
+        for planned in batch.files:
+            file = by_path.get(planned.path)
+            if file is None or self._storage.checksum(file) != planned.checksum:
+                return None
+            header = check_header(self._storage.head(file), self._feed)
+            if isinstance(header, Rejection):
+                return None
+            found.append((file, header))
+        return found
+
+    def _write(self, batch: Batch, files: Sequence[tuple[SourceFile, Header]]) -> None:
+        self._create_bronze()
+        rows = read_csv(self._spark, self._feed, files).withColumns(
+            {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
+        )
+        (
+            rows.select(*self._feed.column_names, *(column.split()[0] for column in METADATA))
+            .write.format("delta")
+            .mode("append")
+            .option("txnAppId", f"tidemark.land.{self._feed.table}")
+            .option("txnVersion", batch.batch_id)
+            .saveAsTable(self._feed.table)
+        )
+
+    def _confirm(self, batch: Batch, outcome: Landed) -> None:
+        counted = (
+            self._spark.table(self._feed.table)
+            .where(f"_batch_id = {batch.batch_id}")
+            .groupBy("_source_file")
+            .count()
+            .collect()
+        )
+        row_counts = {row["_source_file"]: row["count"] for row in counted}
+        strangers = set(row_counts) - {file.path for file in batch.files}
+        if strangers:
+            raise LandingError(
+                f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
+                "Bronze was written by something other than tidemark; restore the table and land again.",
+            )
+        self._manifest.confirm(batch, row_counts)
+        outcome.files += len(batch.files)
+        outcome.rows += sum(row_counts.values())
+
+    def _in_bronze(self, batch: Batch) -> bool:
+        table = self._feed.table
+        if not self._spark.catalog.tableExists(table):
+            return False
+        return not self._spark.table(table).where(f"_batch_id = {batch.batch_id}").isEmpty()
+
+    def _create_bronze(self) -> None:
+        if self._spark.catalog.tableExists(self._feed.table):
+            return
+        declared = (f"{name} string" for name in self._feed.column_names)
+        columns = ", ".join((*declared, *METADATA))
+        self._spark.sql(f"create schema if not exists {self._feed.schema_name}")
+        self._spark.sql(
+            f"create table if not exists {self._feed.table} ({columns}) using delta "
+            "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+        )

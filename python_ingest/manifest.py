@@ -1,0 +1,173 @@
+"""The manifest of landed files: the table `ops.ingested_files`.
+
+It is a log: a file gets a row `planned`, then `landed`; or `rejected` with a reason; or `abandoned` when
+a planned file changed before it could be landed. The newest row of a path is its present state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.functions import expr
+
+from python_ingest.storage import SourceFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COLUMNS = """
+    feed string comment 'Name of the feed',
+    path string comment 'Path of the file, relative to the location of the feed',
+    size bigint comment 'Bytes',
+    modified_at timestamp comment 'When the file was last modified',
+    checksum string comment 'SHA-256 of the bytes',
+    state string comment 'planned, landed, rejected or abandoned',
+    reason string comment 'Why the file was rejected or abandoned',
+    batch_id bigint comment 'The landing batch; null for a rejected file',
+    row_count bigint comment 'Rows in bronze; null unless landed',
+    recorded_at timestamp comment 'When the batch was planned or the file rejected',
+    _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
+"""
+SCHEMA = ", ".join(line.split(" comment ")[0].strip() for line in COLUMNS.strip().splitlines())
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """A file of a batch that is planned, and perhaps not yet landed."""
+
+    path: str
+    size: int
+    modified_at: datetime
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A planned batch of one feed.
+
+    Attributes:
+        batch_id: grows by one with each batch of the feed.
+        planned_at: UTC; becomes `_ingested_at`, so that a repeated write gives the same rows.
+    """
+
+    batch_id: int
+    planned_at: datetime
+    files: tuple[PlannedFile, ...]
+
+
+class Manifest:
+    """The manifest's rows of one feed.
+
+    Args:
+        spark: the session.
+        schema: the schema of the state tables.
+        feed: the feed's name.
+    """
+
+    def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
+        self._spark = spark
+        self._feed = feed
+        self._table = f"{schema}.ingested_files"
+        if not spark.catalog.tableExists(self._table):
+            spark.sql(f"create schema if not exists {schema}")
+            spark.sql(f"create table if not exists {self._table} ({COLUMNS}) using delta")
+        last = self._rows().selectExpr("max(_sequence) as sequence", "max(batch_id) as batch_id").first()
+        self._sequence: int = (last and last["sequence"]) or 0
+        self._last_batch: int = (last and last["batch_id"]) or 0
+
+    def unfinished(self) -> Batch | None:
+        """Return the batch that was planned and neither landed nor abandoned, if there is one."""
+        rows = self._newest().where("state = 'planned'").orderBy("batch_id", "path").collect()
+        if not rows:
+            return None
+        first = rows[0]["batch_id"]
+        files = tuple(_planned(row) for row in rows if row["batch_id"] == first)
+        return Batch(first, rows[0]["recorded_at"], files)
+
+    def candidates(self, files: Sequence[SourceFile]) -> list[tuple[SourceFile, str | None, str | None]]:
+        """Return the listed files that are not known as landed with this size and time.
+
+        Returns:
+            Tuples of the file, the checksum that it had when it was last landed (None when it never
+            was), and the reason for which it was last rejected (None when its last state is another).
+        """
+        if not files:
+            return []
+        listing = self._spark.createDataFrame(
+            [(position, f.path, f.size, f.modified_at) for position, f in enumerate(files)],
+            "position int, path string, size bigint, modified_at timestamp",
+        ).alias("listed")
+        known = self._newest().alias("known")
+        landed = "known.state = 'landed'"
+        same = "known.size = listed.size and known.modified_at = listed.modified_at"
+        new = listing.join(known, on="path", how="left").where(f"not coalesce({landed} and {same}, false)")
+        picked = new.selectExpr(
+            "position",
+            f"if({landed}, checksum, null) as landed_checksum",
+            "if(known.state = 'rejected', reason, null) as rejected_reason",
+        ).orderBy("position")
+        return [
+            (files[row["position"]], row["landed_checksum"], row["rejected_reason"])
+            for row in picked.collect()
+        ]
+
+    def plan(self, files: Sequence[PlannedFile], planned_at: datetime) -> Batch:
+        """Record a new batch as planned and return it."""
+        batch = Batch(self._last_batch + 1, planned_at, tuple(files))
+        self._append((f, "planned", None, batch.batch_id, None, planned_at) for f in files)
+        self._last_batch = batch.batch_id
+        return batch
+
+    def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
+        """Record a batch as landed, with its rows by path."""
+        self._append(
+            (f, "landed", None, batch.batch_id, row_counts.get(f.path, 0), batch.planned_at)
+            for f in batch.files
+        )
+
+    def abandon(self, batch: Batch, reason: str) -> None:
+        """Record that a planned batch will not be landed as it was planned."""
+        self._append((f, "abandoned", reason, batch.batch_id, None, batch.planned_at) for f in batch.files)
+
+    def reject(self, files: Sequence[tuple[PlannedFile, str]], at: datetime) -> None:
+        """Record files that cannot be landed, each with its reason."""
+        self._append((f, "rejected", reason, None, None, at) for f, reason in files)
+
+    def _append(
+        self,
+        outcomes: Iterable[tuple[PlannedFile, str, str | None, int | None, int | None, datetime]],
+    ) -> None:
+        self._sequence += 1
+        rows = [
+            (
+                self._feed,
+                f.path,
+                f.size,
+                f.modified_at,
+                f.checksum,
+                state,
+                reason,
+                batch,
+                count,
+                at,
+                self._sequence,
+            )
+            for f, state, reason, batch, count, at in outcomes
+        ]
+        frame = self._spark.createDataFrame(rows, SCHEMA)
+        frame.coalesce(1).write.format("delta").mode("append").saveAsTable(self._table)
+
+    def _rows(self) -> DataFrame:
+        return self._spark.table(self._table).where(f"feed = '{self._feed}'")
+
+    def _newest(self) -> DataFrame:
+        columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at"
+        newest = f"max_by(struct({columns}), _sequence) as newest"
+        return self._rows().groupBy("path").agg(expr(newest)).select("newest.*")
+
+
+def _planned(row: Any) -> PlannedFile:
+    return PlannedFile(row["path"], row["size"], row["modified_at"], row["checksum"])

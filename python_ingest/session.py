@@ -1,0 +1,88 @@
+"""The warm Spark session, built from profiles.yml, and the lock on the lake that it needs."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from python_ingest.errors import LakeBusyError, TidemarkError
+from python_ingest.project import spark_settings
+
+JARS = Path(".jars")
+
+
+def lake_folder() -> Path:
+    """Return the local folder of the lake, as profiles.yml takes it from the environment."""
+    return Path(os.environ.get("TIDEMARK_LAKE", "lake"))
+
+
+@contextmanager
+def warm_session(root: Path) -> Iterator[SparkSession]:
+    """Hold the lake and yield the Spark session that dbt will use too.
+
+    Args:
+        root: the project's folder, which must be the current one.
+
+    Raises:
+        LakeBusyError: when another process holds the lake.
+        TidemarkError: when the jars are not there yet.
+    """
+    if not any(JARS.glob("*.jar")):
+        raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
+    with _held(lake_folder()):
+        with _quiet_jvm(root / "logs"):
+            session = _session(spark_settings(root))
+        yield session
+
+
+def _session(settings: dict[str, str]) -> SparkSession:
+    builder = SparkSession.builder.enableHiveSupport()
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+@contextmanager
+def _held(lake: Path) -> Iterator[None]:
+    lake.mkdir(parents=True, exist_ok=True)
+    with (lake / ".lock").open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            holder = lock.read().strip() or "another process"
+            raise LakeBusyError(
+                f"The lake {lake} is held by {holder}.",
+                "Wait until it has ended, or choose another lake with TIDEMARK_LAKE.",
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} (tidemark {' '.join(sys.argv[1:])})")
+        lock.flush()
+        try:
+            yield
+        finally:
+            lock.truncate(0)
+
+
+@contextmanager
+def _quiet_jvm(logs: Path) -> Iterator[None]:
+    """Send what the JVM prints to its standard error to logs/spark.log while it starts.
+
+    The JVM inherits the file descriptor, so the redirection lasts for its life; ours ends here.
+    """
+    logs.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with (logs / "spark.log").open("a", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)

@@ -1,0 +1,141 @@
+"""One warm Spark session on a scratch lake; each test that lands or builds has schemas of its own."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest import project, steps
+from python_ingest.build import Built, build
+from python_ingest.declarations import Column, External, Feed
+from python_ingest.landing import Landed, Lander
+from python_ingest.session import warm_session
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def in_root() -> None:
+    os.chdir(ROOT)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session that profiles.yml describes, on a scratch lake."""
+    os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
+    project.invoke_dbt(["--quiet", "parse"])
+    with warm_session(ROOT) as session:
+        yield session
+    session.stop()
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def prefix() -> str:
+    """A schema prefix that no other test has."""
+    return f"t{next(_numbers)}"
+
+
+@dataclass
+class FeedFolder:
+    """A feed of its own, with the columns `id` and `name`, to be landed from a folder."""
+
+    spark: SparkSession
+    feed: Feed
+    folder: Path
+    ops_schema: str
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def land(self) -> Landed:
+        return Lander(self.spark, self.feed, self.ops_schema).land()
+
+    def rows(self, *columns: str) -> list[tuple[Any, ...]]:
+        """Bronze's rows, in their order as text."""
+        table = self.spark.table(self.feed.table)
+        return sorted((tuple(r) for r in table.select(*columns).collect()), key=str)
+
+    def states(self) -> list[tuple[Any, ...]]:
+        """The manifest's rows in the order in which they were written."""
+        manifest = self.spark.table(f"{self.ops_schema}.ingested_files").orderBy("_sequence", "path")
+        return [tuple(r) for r in manifest.select("path", "state", "batch_id", "row_count").collect()]
+
+    def version(self) -> int:
+        return latest_version(self.spark, self.feed.table)
+
+
+@pytest.fixture
+def people(spark: SparkSession, prefix: str, tmp_path: Path) -> FeedFolder:
+    """An empty feed folder; its path holds a space."""
+    folder = tmp_path / "raw people"
+    folder.mkdir()
+    feed = Feed(
+        name="people",
+        schema_name=f"{prefix}_bronze",
+        declared_in="models/bronze/_bronze__sources.yml",
+        external=External(location=str(folder), file_format="csv", pattern="*.csv"),
+        columns=(Column(name="id", data_type="string"), Column(name="name", data_type="string")),
+    )
+    return FeedFolder(spark, feed, folder, f"{prefix}_ops")
+
+
+@dataclass
+class Lakehouse:
+    """The real project on schemas of its own, with a raw folder of its own."""
+
+    spark: SparkSession
+    raw: Path
+    prefix: str
+
+    def run(self, *selection: str, full_refresh: bool = False) -> Built:
+        """Land everything and build, as `tidemark run` does; a failed build raises."""
+        lakehouse = project.load()
+        steps.land(self.spark, lakehouse, list(lakehouse.feeds.values()))
+        return steps.build(selection, full_refresh)
+
+    def build(self, *selection: str) -> Built:
+        """Build only; failures are in the outcome."""
+        return build(selection, False, lambda name: None)
+
+    def table(self, name: str) -> Any:
+        return self.spark.table(f"{self.prefix}_{name}")
+
+    def rows(self, name: str) -> list[tuple[Any, ...]]:
+        return sorted((tuple(row) for row in self.table(name).collect()), key=str)
+
+    def versions(self) -> dict[str, int]:
+        """The latest version of every table of bronze, silver and gold."""
+        found = {}
+        for layer in ("bronze", "silver", "gold"):
+            for row in self.spark.sql(f"show tables in {self.prefix}_{layer}").collect():
+                name = f"{self.prefix}_{layer}.{row['tableName']}"
+                found[name] = latest_version(self.spark, name)
+        return found
+
+
+@pytest.fixture
+def lakehouse(spark: SparkSession, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lakehouse:
+    raw = tmp_path / "raw"
+    for feed in ("transactions", "user_events"):
+        (raw / feed).mkdir(parents=True)
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    monkeypatch.setenv("TIDEMARK_RAW", str(raw))
+    return Lakehouse(spark, raw, prefix)
+
+
+def latest_version(spark: SparkSession, table: str) -> int:
+    version: int = spark.sql(f"describe history {table} limit 1").first()["version"]  # type: ignore[index]
+    return version

@@ -1,0 +1,219 @@
+"""Landing: exactly once, whatever happens and whatever the files hold."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from python_ingest.errors import LandingError, TidemarkError
+from python_ingest.landing import Lander
+from python_ingest.manifest import Manifest
+from tests.conftest import FeedFolder
+
+pytestmark = pytest.mark.R1
+
+
+def test_a_file_lands_once_and_a_new_file_lands_alone(people: FeedFolder) -> None:
+    """R1.1: files already landed are known; a re-run lands nothing and commits nothing."""
+    people.write("one.csv", "id,name\n1,Ada\n2,Bob\n")
+    first = people.land()
+    version = people.version()
+    again = people.land()
+    assert (first.files, first.rows, again.files, again.known) == (1, 2, 0, 1)
+    assert people.version() == version
+
+    people.write("sub folder/two+ü [1]*.csv", "id,name\n3,Cy\n")
+    second = people.land()
+    assert (second.files, second.rows, second.known) == (1, 1, 1)
+    assert people.rows("id", "name", "_source_file", "_batch_id") == [
+        ("1", "Ada", "one.csv", 1),
+        ("2", "Bob", "one.csv", 1),
+        ("3", "Cy", "sub folder/two+ü [1]*.csv", 2),
+    ]
+    assert people.states() == [
+        ("one.csv", "planned", 1, None),
+        ("one.csv", "landed", 1, 2),
+        ("sub folder/two+ü [1]*.csv", "planned", 2, None),
+        ("sub folder/two+ü [1]*.csv", "landed", 2, 1),
+    ]
+
+
+def test_row_ids_are_unique_in_a_batch(people: FeedFolder) -> None:
+    """R1.1: one bronze row per raw line, each with an identity, equal lines included."""
+    people.write("a.csv", "id,name\n" + "1,Ada\n" * 50)
+    people.write("b.csv", "name,id\n" + "Ada,1\n" * 50)
+    assert people.land().rows == 100
+    ids = people.rows("_batch_id", "_row_id")
+    assert len(set(ids)) == 100
+
+
+def test_a_touched_file_is_known_and_a_changed_one_lands_again(people: FeedFolder) -> None:
+    """R1.1: time alone does not make a file new; other bytes do."""
+    path = people.write("one.csv", "id,name\n1,Ada\n")
+    people.land()
+    os.utime(path, (1, 1))
+    assert people.land().files == 0
+    people.write("one.csv", "id,name\n1,Eve\n")
+    assert people.land().files == 1
+    assert people.rows("name", "_batch_id") == [("Ada", 1), ("Eve", 2)]
+
+
+def test_killed_after_the_plan_the_next_run_finishes_it(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: planned but not written: the batch lands once, under its number."""
+    people.write("one.csv", "id,name\n1,Ada\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Lander, "_write", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+    outcome = people.land()
+    assert (outcome.resumed, outcome.rows) == ([1], 1)
+    assert people.rows("id", "_batch_id") == [("1", 1)]
+
+
+def test_killed_before_the_confirmation_the_next_run_only_confirms(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: written but not confirmed: nothing is written twice."""
+    people.write("one.csv", "id,name\n1,Ada\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "confirm", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+    version = people.version()
+    assert people.land().resumed == [1]
+    assert people.version() == version
+    assert people.rows("id", "_batch_id") == [("1", 1)]
+
+
+def test_delta_skips_a_batch_that_it_has(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.5: even a writer that does not look first cannot double a batch."""
+    people.write("one.csv", "id,name\n1,Ada\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "confirm", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+    monkeypatch.setattr(Lander, "_in_bronze", lambda self, batch: False)
+    people.land()
+    assert people.rows("id", "_batch_id") == [("1", 1)]
+
+
+def test_a_planned_file_that_changed_is_planned_anew(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: a plan is never carried out on other bytes than were planned."""
+    people.write("one.csv", "id,name\n1,Ada\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Lander, "_write", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+    people.write("one.csv", "id,name\n1,Eve\n")
+    people.land()
+    assert people.rows("name", "_batch_id") == [("Eve", 2)]
+    assert [state for _, state, _, _ in people.states()] == [
+        "planned",
+        "abandoned",
+        "planned",
+        "landed",
+    ]
+
+
+def test_a_missing_folder_is_a_clear_error(people: FeedFolder) -> None:
+    """R1.1: the error names the feed, the folder and the fix."""
+    people.folder.rmdir()
+    with pytest.raises(LandingError, match="Feed 'people': its location .* does not exist") as caught:
+        people.land()
+    assert "Create the folder" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty: it has no header"),
+        (b"id\n1\n", "the header lacks name"),
+        (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
+        (b"<html><body>404</body></html>", "not a file of this feed: its header has none"),
+        (b"\xff\xfei,name\n", "the header is not UTF-8"),
+    ],
+)
+def test_a_file_that_is_not_the_feeds_is_set_aside_with_a_reason(
+    people: FeedFolder, content: bytes, reason: str
+) -> None:
+    """R1.4: the bad file is recorded once with its reason; the good one beside it lands."""
+    people.write("bad.csv", content)
+    people.write("good.csv", "id,name\n1,Ada\n")
+    outcome = people.land()
+    assert outcome.rows == 1
+    assert outcome.rejected["bad.csv"].startswith(reason)
+    people.land()
+    assert [s[:2] for s in people.states()].count(("bad.csv", "rejected")) == 1
+
+
+def test_a_rejected_file_lands_when_it_is_mended(people: FeedFolder) -> None:
+    """R1.4: rejection is not for ever."""
+    people.write("late.csv", "id\n1\n")
+    assert people.land().rejected
+    people.write("late.csv", "id,name\n1,Ada\n")
+    assert people.land().rows == 1
+
+
+def test_a_file_with_a_header_only_is_landed_with_no_rows(people: FeedFolder) -> None:
+    """R1.1: an empty day is a fact, not an error."""
+    people.write("quiet.csv", "id,name\n")
+    outcome = people.land()
+    assert (outcome.files, outcome.rows) == (1, 0)
+    assert people.land().known == 1
+
+
+def test_columns_map_by_name_and_undeclared_ones_are_rescued(people: FeedFolder) -> None:
+    """R1.1: reordered, other letter case, a BOM, more columns: nothing shifts, nothing is lost."""
+    people.write("a.csv", "name,id\nAda,1\n")
+    people.write("b.csv", "\ufeffID,Name\r\n2,Bob\r\n")
+    people.write("c.csv", "id,e-mail.x,name\n3,c@x.org,Cy\n4,,Di\n")
+    people.land()
+    assert people.rows("id", "name", "_rescued_data", "_corrupt_record") == [
+        ("1", "Ada", None, None),
+        ("2", "Bob", None, None),
+        ("3", "Cy", '{"e-mail.x":"c@x.org"}', None),
+        ("4", "Di", None, None),
+    ]
+
+
+def test_broken_lines_are_kept_as_they_were_read(people: FeedFolder) -> None:
+    """R1.4: wrong number of fields, broken quote, bad encoding: one bronze row each, marked, none lost."""
+    lines = [b"1,Ada", b"2", b"3,Cy,more", b'4,"Di', b"5,J\xf6rg", b'6,"Smith, Al"']
+    people.write("mixed.csv", b"id,name\n" + b"\n".join(lines) + b"\n")
+    assert people.land().rows == len(lines)
+    found = {row[0]: row[1:] for row in people.rows("id", "name", "_corrupt_record")}
+    assert found["1"] == ("Ada", None)
+    assert found["2"][1] == "2"
+    assert found["3"][1] == "3,Cy,more"
+    assert found["5"][1] == "5,J\ufffdrg"
+    assert found["6"] == ("Smith, Al", None)
+    assert found["4"][0] is None or "Di" in found["4"][0]
+
+
+def test_the_order_of_files_does_not_matter(people: FeedFolder) -> None:
+    """R1.5: the same rows are landed in whatever order and batches the files arrive."""
+    names = [f"f{number}.csv" for number in range(6)]
+    random.Random(7).shuffle(names)
+    for batch in (names[:1], names[1:4], names[4:]):
+        for name in batch:
+            people.write(name, f"id,name\n{name},x\n")
+        people.land()
+    assert [row[0] for row in people.rows("id")] == sorted(names)
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_root_error_carries_what_and_fix() -> None:
+    """Every expected error says what happened and what to do."""
+    error = TidemarkError("It broke.", "Mend it.")
+    assert (error.what, error.fix) == ("It broke.", "Mend it.")
+    assert str(error) == "It broke.\n  → Mend it."
