@@ -23,7 +23,7 @@ lint: setup ## ruff, mypy and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@TIDEMARK_LAKE=lake-lint $(BIN)/sqlfluff lint models tests
+	@TIDEMARK_LAKE=lake-lint $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 
 format: setup ## mend what ruff can mend

@@ -10,6 +10,8 @@ from python_ingest.errors import DbtError
 
 Progress = Callable[[str], None]
 TABLES = ("seed", "model", "snapshot")
+TRACE = ("at org.", "at java.", "at scala.", "at io.", "JVM stacktrace", "Caused by:", "== SQL")
+WRAPPERS = ("Runtime Error", "Database Error")
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,11 @@ class Built:
     skipped: int = 0
 
 
-def build(selection: Sequence[str], full_refresh: bool, progress: Progress) -> Built:
+def build(options: Sequence[str], progress: Progress) -> Built:
     """Run `dbt build`.
 
     Args:
-        selection: dbt selectors; empty for everything.
-        full_refresh: rebuild the selected tables from their sources.
+        options: the words after `dbt build`, such as `--select silver`.
         progress: called with the name of each node that starts.
 
     Raises:
@@ -65,10 +66,7 @@ def build(selection: Sequence[str], full_refresh: bool, progress: Progress) -> B
         if event.info.name == "LogStartLine":
             progress(event.data.description)
 
-    arguments = ["--log-level", "none", "build"]
-    arguments += ["--select", *selection] if selection else []
-    arguments += ["--full-refresh"] if full_refresh else []
-    outcome = dbtRunner(callbacks=[on_event]).invoke(arguments)
+    outcome = dbtRunner(callbacks=[on_event]).invoke(["--log-level", "none", "build", *options])
     result: Any = outcome.result
     if outcome.exception is not None or result is None:
         raise DbtError(f"dbt build did not start: {outcome.exception}", "Run `dbt debug`.")
@@ -101,8 +99,8 @@ def plain_message(message: str | None) -> str:
     """Return a message of dbt or Spark without stack traces and query plans."""
     lines = []
     for line in (message or "").splitlines():
-        if line.startswith(("\tat ", "JVM stacktrace", "\t...", "Caused by:")):
+        if line.lstrip().startswith(TRACE):
             break
-        if line.strip():
+        if line.strip() and line.strip() not in WRAPPERS:
             lines.append(line.rstrip())
     return "\n".join(lines[:12])

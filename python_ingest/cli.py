@@ -26,6 +26,7 @@ simulate = typer.Typer(no_args_is_help=True, help="Make raw files as a live syst
 app.add_typer(simulate, name="simulate")
 
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Feeds to land; all when none is given.")]
+Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors; all models when none.")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
@@ -51,7 +52,16 @@ def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
     lakehouse = project.load()
     with warm_session(lakehouse.root) as spark:
         steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
-        steps.build(select or [], full_refresh)
+        selected = ["--select", *select] if select else []
+        steps.build(selected + ["--full-refresh"] * full_refresh)
+
+
+@app.command()
+def verify(models: Models = None) -> None:
+    """Prove tables: compare each with a rebuild from what it has consumed, row for row."""
+    lakehouse = project.load()
+    with warm_session(lakehouse.root) as spark:
+        steps.verify(spark, models or [])
 
 
 @app.command()

@@ -61,7 +61,7 @@ def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Se
     for file in files:
         shutil.copy2(file, LAKE / "inbox" / file.parent.name)
     steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
-    steps.build([])
+    steps.build()
     steps.console.print(f"  in all {time.monotonic() - started:.1f} s\n")
 
 

@@ -37,3 +37,7 @@ class LandingError(TidemarkError):
 
 class DbtError(TidemarkError):
     """A dbt command failed."""
+
+
+class VerificationError(TidemarkError):
+    """A table is not what a rebuild would give, or cannot be compared."""

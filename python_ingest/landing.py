@@ -37,7 +37,7 @@ class Landed:
         rows: rows landed now.
         known: listed files that had been landed before and have not changed.
         rejected: paths of files set aside, with the reason.
-        resumed: numbers of batches that an earlier run had planned and this one finished.
+        resumed: number of the batch that an earlier run had planned and this one finished.
     """
 
     feed: str
@@ -45,7 +45,7 @@ class Landed:
     rows: int = 0
     known: int = 0
     rejected: dict[str, str] = field(default_factory=dict)
-    resumed: list[int] = field(default_factory=list)
+    resumed: int | None = None
 
 
 def utc_now() -> datetime:
@@ -87,17 +87,18 @@ class Lander:
         return outcome
 
     def _finish_planned(self, listed: Sequence[SourceFile], outcome: Landed) -> None:
-        """Finish the batches that an earlier run planned and did not confirm."""
-        while batch := self._manifest.unfinished():
-            if self._in_bronze(batch):
-                self._confirm(batch, outcome)
-            elif (files := self._unchanged(batch, listed)) is not None:
-                self._write(batch, files)
-                self._confirm(batch, outcome)
-            else:
+        """Finish the batch that an earlier run planned and did not confirm."""
+        batch = self._manifest.unfinished()
+        if batch is None:
+            return
+        if not self._in_bronze(batch):
+            files = self._unchanged(batch, listed)
+            if files is None:
                 self._manifest.abandon(batch, "a file of the batch changed or went away")
-                continue
-            outcome.resumed.append(batch.batch_id)
+                return
+            self._write(batch, files)
+        self._confirm(batch, outcome)
+        outcome.resumed = batch.batch_id
 
     def _examine(
         self, listed: Sequence[SourceFile], outcome: Landed

@@ -74,18 +74,28 @@ class Manifest:
         if not spark.catalog.tableExists(self._table):
             spark.sql(f"create schema if not exists {schema}")
             spark.sql(f"create table if not exists {self._table} ({COLUMNS}) using delta")
-        last = self._rows().selectExpr("max(_sequence) as sequence", "max(batch_id) as batch_id").first()
-        self._sequence: int = (last and last["sequence"]) or 0
-        self._last_batch: int = (last and last["batch_id"]) or 0
+        last: Any = (
+            self._newest()
+            .selectExpr(
+                "coalesce(max(_sequence), 0) as sequence",
+                "coalesce(max(last_batch), 0) as batch_id",
+                "min(if(state = 'planned', batch_id, null)) as unfinished",
+            )
+            .first()
+        )
+        self._sequence: int = last["sequence"]
+        self._last_batch: int = last["batch_id"]
+        self._unfinished: int | None = last["unfinished"]
 
     def unfinished(self) -> Batch | None:
-        """Return the batch that was planned and neither landed nor abandoned, if there is one."""
-        rows = self._newest().where("state = 'planned'").orderBy("batch_id", "path").collect()
-        if not rows:
+        """Return the batch that was planned and neither landed nor abandoned, if there is one.
+
+        There is one at most: a run finishes or abandons it before it plans the next.
+        """
+        if self._unfinished is None:
             return None
-        first = rows[0]["batch_id"]
-        files = tuple(_planned(row) for row in rows if row["batch_id"] == first)
-        return Batch(first, rows[0]["recorded_at"], files)
+        rows = self._newest().where(f"batch_id = {self._unfinished}").orderBy("path").collect()
+        return Batch(self._unfinished, rows[0]["recorded_at"], tuple(_planned(row) for row in rows))
 
     def candidates(self, files: Sequence[SourceFile]) -> list[tuple[SourceFile, str | None, str | None]]:
         """Return the listed files that are not known as landed with this size and time.
@@ -123,6 +133,7 @@ class Manifest:
 
     def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
         """Record a batch as landed, with its rows by path."""
+        self._unfinished = None
         self._append(
             (f, "landed", None, batch.batch_id, row_counts.get(f.path, 0), batch.planned_at)
             for f in batch.files
@@ -130,6 +141,7 @@ class Manifest:
 
     def abandon(self, batch: Batch, reason: str) -> None:
         """Record that a planned batch will not be landed as it was planned."""
+        self._unfinished = None
         self._append((f, "abandoned", reason, batch.batch_id, None, batch.planned_at) for f in batch.files)
 
     def reject(self, files: Sequence[tuple[PlannedFile, str]], at: datetime) -> None:
@@ -164,9 +176,13 @@ class Manifest:
         return self._spark.table(self._table).where(f"feed = '{self._feed}'")
 
     def _newest(self) -> DataFrame:
-        columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at"
-        newest = f"max_by(struct({columns}), _sequence) as newest"
-        return self._rows().groupBy("path").agg(expr(newest)).select("newest.*")
+        columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at, _sequence"
+        return (
+            self._rows()
+            .groupBy("path")
+            .agg(expr(f"max_by(struct({columns}), _sequence) as newest"), expr("max(batch_id) as last_batch"))
+            .select("newest.*", "last_batch")
+        )
 
 
 def _planned(row: Any) -> PlannedFile:

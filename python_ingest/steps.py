@@ -11,9 +11,11 @@ from rich.console import Console
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
 from python_ingest.declarations import Feed
-from python_ingest.errors import DbtError
+from python_ingest.errors import DbtError, VerificationError
 from python_ingest.landing import Landed, Lander
 from python_ingest.project import Project
+from python_ingest.verify import Difference, Verdict
+from python_ingest.verify import verify as verify_models
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,15 +44,18 @@ def land(spark: SparkSession, project: Project, feeds: Sequence[Feed]) -> list[L
     return outcomes
 
 
-def build(selection: Sequence[str], full_refresh: bool = False) -> Built:
+def build(options: Sequence[str] = ()) -> Built:
     """Run `dbt build` and print a line for each table, then the tests.
+
+    Args:
+        options: the words after `dbt build`.
 
     Raises:
         DbtError: when a node failed.
     """
     started = time.monotonic()
     with console.status("dbt build") as status:
-        built = dbt_build(selection, full_refresh, lambda name: status.update(f"dbt build: {name}"))
+        built = dbt_build(options, lambda name: status.update(f"dbt build: {name}"))
     for table in built.tables:
         _row(table.table, table.said, table.seconds)
     for name, message in built.warned:
@@ -67,10 +72,38 @@ def build(selection: Sequence[str], full_refresh: bool = False) -> Built:
     return built
 
 
+def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
+    """Compare tables with their rebuild and print a line for each.
+
+    Raises:
+        VerificationError: when a table differs, or cannot be compared.
+    """
+    verdicts = []
+    for verdict in verify_models(spark, selection):
+        verdicts.append(verdict)
+        said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ"
+        _row(verdict.table, said, verdict.seconds)
+        for difference in verdict.shown:
+            console.print(f"    only in the {difference.side}: {_values(difference)}", markup=False)
+    failed = [verdict.table for verdict in verdicts if not verdict.holds]
+    if failed:
+        raise VerificationError(
+            f"{_count(len(failed), 'table')} not proven: {', '.join(failed)}.",
+            "A table that differs is mended by `dbt run --full-refresh --select MODEL+`; "
+            "please report how it came to differ.",
+        )
+    return verdicts
+
+
+def _values(difference: Difference) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in difference.row.items())
+    return values if difference.copies == 1 else f"{values} ({difference.copies} times)"
+
+
 def _landed(outcome: Landed) -> str:
     parts = []
     if outcome.resumed:
-        parts.append(f"finished batch {', '.join(map(str, outcome.resumed))} of an earlier run")
+        parts.append(f"finished batch {outcome.resumed} of an earlier run")
     if outcome.files:
         parts.append(f"{_count(outcome.files, 'file')} landed, {outcome.rows:,} rows")
     else:

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest import project, steps
-from python_ingest.build import Built, build
+from python_ingest.build import Built
 from python_ingest.declarations import Column, External, Feed
 from python_ingest.landing import Landed, Lander
 from python_ingest.session import warm_session
@@ -100,15 +100,11 @@ class Lakehouse:
     raw: Path
     prefix: str
 
-    def run(self, *selection: str, full_refresh: bool = False) -> Built:
+    def run(self, *options: str) -> Built:
         """Land everything and build, as `tidemark run` does; a failed build raises."""
         lakehouse = project.load()
         steps.land(self.spark, lakehouse, list(lakehouse.feeds.values()))
-        return steps.build(selection, full_refresh)
-
-    def build(self, *selection: str) -> Built:
-        """Build only; failures are in the outcome."""
-        return build(selection, False, lambda name: None)
+        return steps.build(options)
 
     def table(self, name: str) -> Any:
         return self.spark.table(f"{self.prefix}_{name}")

@@ -9,7 +9,13 @@
     {% set now = tidemark.table_state(relation) %}
     {% set mark = tidemark.checkpoint(this, source) %}
     {% set window = {'source': source, 'source_id': now.id, 'state': how.state, 'first': 0, 'last': now.version} %}
-    {% if how.state != 'incremental' %}
+    {% if how.state == 'verify' %}
+        {% set version = mark.version if mark and mark.source_id == now.id else none %}
+        {% do window.update(
+            last=now.version if version is none else version,
+            said='never' if not mark else 'another table' if version is none else 'as of version ' ~ version
+        ) %}
+    {% elif how.state != 'incremental' %}
         {% do window.update(said='as of version ' ~ now.version ~ ' (' ~ how.why ~ ')') %}
     {% elif not mark %}
         {% do exceptions.raise_compiler_error(

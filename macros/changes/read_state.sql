@@ -9,7 +9,9 @@
 {% endmacro %}
 
 {% macro decide_read_state() %}
-    {% if should_full_refresh() %}
+    {% if env_var('TIDEMARK_PURPOSE', '') == 'verify' %}
+        {{ return({'state': 'verify', 'why': 'as consumed'}) }}
+    {% elif should_full_refresh() %}
         {{ return({'state': 'full refresh', 'why': 'full refresh'}) }}
     {% elif not is_incremental() %}
         {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}

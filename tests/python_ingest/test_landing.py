@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 
 import pytest
 
@@ -40,15 +39,6 @@ def test_a_file_lands_once_and_a_new_file_lands_alone(people: FeedFolder) -> Non
     ]
 
 
-def test_row_ids_are_unique_in_a_batch(people: FeedFolder) -> None:
-    """R1.1: one bronze row per raw line, each with an identity, equal lines included."""
-    people.write("a.csv", "id,name\n" + "1,Ada\n" * 50)
-    people.write("b.csv", "name,id\n" + "Ada,1\n" * 50)
-    assert people.land().rows == 100
-    ids = people.rows("_batch_id", "_row_id")
-    assert len(set(ids)) == 100
-
-
 def test_a_touched_file_is_known_and_a_changed_one_lands_again(people: FeedFolder) -> None:
     """R1.1: time alone does not make a file new; other bytes do."""
     path = people.write("one.csv", "id,name\n1,Ada\n")
@@ -70,7 +60,7 @@ def test_killed_after_the_plan_the_next_run_finishes_it(
         with pytest.raises(KeyboardInterrupt):
             people.land()
     outcome = people.land()
-    assert (outcome.resumed, outcome.rows) == ([1], 1)
+    assert (outcome.resumed, outcome.rows) == (1, 1)
     assert people.rows("id", "_batch_id") == [("1", 1)]
 
 
@@ -84,7 +74,7 @@ def test_killed_before_the_confirmation_the_next_run_only_confirms(
         with pytest.raises(KeyboardInterrupt):
             people.land()
     version = people.version()
-    assert people.land().resumed == [1]
+    assert people.land().resumed == 1
     assert people.version() == version
     assert people.rows("id", "_batch_id") == [("1", 1)]
 
@@ -129,44 +119,32 @@ def test_a_missing_folder_is_a_clear_error(people: FeedFolder) -> None:
     assert "Create the folder" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "the file is empty: it has no header"),
-        (b"id\n1\n", "the header lacks name"),
-        (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
-        (b"<html><body>404</body></html>", "not a file of this feed: its header has none"),
-        (b"\xff\xfei,name\n", "the header is not UTF-8"),
-    ],
-)
-def test_a_file_that_is_not_the_feeds_is_set_aside_with_a_reason(
-    people: FeedFolder, content: bytes, reason: str
-) -> None:
-    """R1.4: the bad file is recorded once with its reason; the good one beside it lands."""
-    people.write("bad.csv", content)
+BAD_FILES = {
+    "empty.csv": (b"", "the file is empty: it has no header"),
+    "missing.csv": (b"id\n1\n", "the header lacks name"),
+    "twice.csv": (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
+    "image.csv": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
+    "page.csv": (b"<html>404</html>", "not a file of this feed: its header has none of the declared columns"),
+    "utf16.csv": (b"\xff\xfei,name\n", "the header is not UTF-8 (byte 0)"),
+}
+
+
+def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFolder) -> None:
+    """R1.4: each bad file is recorded once with its reason; good ones land beside it; a mended one lands."""
+    for name, (content, _) in BAD_FILES.items():
+        people.write(name, content)
     people.write("good.csv", "id,name\n1,Ada\n")
-    outcome = people.land()
-    assert outcome.rows == 1
-    assert outcome.rejected["bad.csv"].startswith(reason)
-    people.land()
-    assert [s[:2] for s in people.states()].count(("bad.csv", "rejected")) == 1
-
-
-def test_a_rejected_file_lands_when_it_is_mended(people: FeedFolder) -> None:
-    """R1.4: rejection is not for ever."""
-    people.write("late.csv", "id\n1\n")
-    assert people.land().rejected
-    people.write("late.csv", "id,name\n1,Ada\n")
-    assert people.land().rows == 1
-
-
-def test_a_file_with_a_header_only_is_landed_with_no_rows(people: FeedFolder) -> None:
-    """R1.1: an empty day is a fact, not an error."""
     people.write("quiet.csv", "id,name\n")
     outcome = people.land()
-    assert (outcome.files, outcome.rows) == (1, 0)
-    assert people.land().known == 1
+    assert (outcome.files, outcome.rows) == (2, 1)
+    assert outcome.rejected == {name: reason for name, (_, reason) in BAD_FILES.items()}
+
+    people.write("missing.csv", "id,name\n2,Bob\n")
+    outcome = people.land()
+    assert (outcome.files, outcome.rows, outcome.known) == (1, 1, 2)
+    assert sorted(outcome.rejected) == sorted(set(BAD_FILES) - {"missing.csv"})
+    rejections = [path for path, state, _, _ in people.states() if state == "rejected"]
+    assert sorted(rejections) == sorted(BAD_FILES)
 
 
 def test_columns_map_by_name_and_undeclared_ones_are_rescued(people: FeedFolder) -> None:
@@ -187,7 +165,9 @@ def test_broken_lines_are_kept_as_they_were_read(people: FeedFolder) -> None:
     """R1.4: wrong number of fields, broken quote, bad encoding: one bronze row each, marked, none lost."""
     lines = [b"1,Ada", b"2", b"3,Cy,more", b'4,"Di', b"5,J\xf6rg", b'6,"Smith, Al"']
     people.write("mixed.csv", b"id,name\n" + b"\n".join(lines) + b"\n")
-    assert people.land().rows == len(lines)
+    people.write("equal.csv", "id,name\n" + "1,Ada\n" * 50)
+    assert people.land().rows == len(lines) + 50
+    assert len(set(people.rows("_batch_id", "_row_id"))) == len(lines) + 50
     found = {row[0]: row[1:] for row in people.rows("id", "name", "_corrupt_record")}
     assert found["1"] == ("Ada", None)
     assert found["2"][1] == "2"
@@ -195,17 +175,6 @@ def test_broken_lines_are_kept_as_they_were_read(people: FeedFolder) -> None:
     assert found["5"][1] == "5,J\ufffdrg"
     assert found["6"] == ("Smith, Al", None)
     assert found["4"][0] is None or "Di" in found["4"][0]
-
-
-def test_the_order_of_files_does_not_matter(people: FeedFolder) -> None:
-    """R1.5: the same rows are landed in whatever order and batches the files arrive."""
-    names = [f"f{number}.csv" for number in range(6)]
-    random.Random(7).shuffle(names)
-    for batch in (names[:1], names[1:4], names[4:]):
-        for name in batch:
-            people.write(name, f"id,name\n{name},x\n")
-        people.land()
-    assert [row[0] for row in people.rows("id")] == sorted(names)
 
 
 def _killed(*_: object) -> None:

@@ -1,0 +1,65 @@
+"""Models compiled by dbt, and what each would read, for commands that look and do not run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from python_ingest.build import plain_message
+from python_ingest.errors import DbtError
+
+READS = re.compile(r"/\* consumes (?P<source>\S+) (?P<said>.*?) \*/")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled model.
+
+    Attributes:
+        table: `schema.name`.
+        sql: its query.
+        reads: source and words, such as (`bronze.events`, `versions 12..15`), for each source.
+    """
+
+    table: str
+    sql: str
+    reads: tuple[tuple[str, str], ...]
+
+
+def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
+    """Compile models with dbt; nothing is run.
+
+    Args:
+        selection: dbt selectors; empty for all models.
+        purpose: `verify` reads each source whole as of the model's checkpoint; `explain` reads what
+            the next run would.
+
+    Raises:
+        DbtError: when a model cannot be compiled.
+    """
+    from dbt.cli.main import dbtRunner
+
+    arguments = ["--log-level", "none", "compile", "--exclude-resource-type", "test", "unit_test"]
+    arguments += ["--select", *selection] if selection else []
+    os.environ["TIDEMARK_PURPOSE"] = purpose
+    try:
+        outcome = dbtRunner().invoke(arguments)
+    finally:
+        del os.environ["TIDEMARK_PURPOSE"]
+    result: Any = outcome.result
+    if result is None:
+        raise DbtError(f"dbt compile did not start: {outcome.exception}", "Run `dbt debug`.")
+    failed = [node for node in result.results if node.status in ("error", "fail")]
+    if failed:
+        name, message = failed[0].node.name, plain_message(failed[0].message)
+        raise DbtError(f"{name} does not compile: {message}", "Mend it and try again.")
+    nodes = [node.node for node in result.results if node.node.resource_type == "model"]
+    return [_compiled(node) for node in nodes]
+
+
+def _compiled(node: Any) -> Compiled:
+    reads = {match["source"]: match["said"] for match in READS.finditer(node.compiled_code)}
+    return Compiled(f"{node.schema}.{node.alias}", node.compiled_code, tuple(reads.items()))

@@ -1,0 +1,209 @@
+"""The main job on the real purchase log and a week of events, told once and looked at by many tests."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest.project import invoke_dbt
+from python_ingest.simulator import simulate_user_events
+from python_ingest.verify import verify
+from tests.conftest import ROOT, Lakehouse
+
+pytestmark = pytest.mark.R1
+RAW = ROOT / "data" / "raw"
+ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")
+RESULTS = (
+    "silver.transactions",
+    "silver.rejected_transactions",
+    "silver.user_events",
+    "silver.rejected_user_events",
+    "gold.daily_sales",
+    "gold.customer_sales",
+    "gold.daily_user_events",
+    "gold.user_events_by_type",
+)
+
+
+@dataclass
+class Story:
+    """The lakehouse after all steps, and the tables' versions after each."""
+
+    lakehouse: Lakehouse
+    versions: dict[str, dict[str, int]]
+    rows: dict[str, dict[str, list[tuple[Any, ...]]]]
+
+    def note(self, step: str) -> None:
+        self.versions[step] = self.lakehouse.versions()
+        self.rows[step] = {name: self.lakehouse.rows(name) for name in RESULTS}
+
+
+@pytest.fixture(scope="module")
+def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    raw = tmp_path_factory.mktemp("raw")
+    files = {
+        "transactions": sorted((RAW / "transactions").glob("*.csv")),
+        "user_events": sorted((RAW / "user_events").glob("*.csv")),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIDEMARK_SCHEMA", "story")
+        patch.setenv("TIDEMARK_RAW", str(raw))
+        told = Story(Lakehouse(spark, raw, "story"), {}, {})
+        for name, found in files.items():
+            (raw / name).mkdir()
+            for file in found[:-1]:
+                shutil.copy(file, raw / name)
+        told.lakehouse.run(*ONLY_TABLES)
+        told.note("all but the last")
+        for name, found in files.items():
+            shutil.copy(found[-1], raw / name)
+        told.lakehouse.run(*ONLY_TABLES)
+        told.note("the last")
+        told.lakehouse.run(*ONLY_TABLES)
+        told.note("nothing new")
+        shutil.copy(files["transactions"][2], raw / "transactions" / "transactions_again.csv")
+        shutil.copy(files["user_events"][1], raw / "user_events" / "events_again.csv")
+        told.lakehouse.run(*ONLY_TABLES)
+        told.note("sent again")
+        yield told
+
+
+def purchases() -> list[dict[str, str]]:
+    """The purchase log, read without Spark."""
+    found: list[dict[str, str]] = []
+    for file in sorted((RAW / "transactions").glob("*.csv")):
+        with file.open(encoding="utf-8", newline="") as lines:
+            found.extend(csv.DictReader(lines))
+    return found
+
+
+def test_bronze_and_silver_hold_the_whole_log(story: Story) -> None:
+    """R1.1, R1.2: as many rows and as much quantity as the files, counted without Spark."""
+    log = purchases()
+    quantity = sum(int(row["quantity"]) for row in log)
+    assert (len(log), quantity) == (69_659, 167_881)
+    silver = story.rows["the last"]["silver.transactions"]
+    assert len(silver) == len(log)
+    assert sum(row[3] for row in silver) == quantity
+    bronze = story.lakehouse.table("bronze.transactions").where("_source_file != 'transactions_again.csv'")
+    assert bronze.count() == len(log)
+
+
+def test_gold_adds_up_to_the_log(story: Story) -> None:
+    """R1.3: one row per day, and the totals of the files."""
+    log = purchases()
+    days = {row[0]: row for row in story.rows["the last"]["gold.daily_sales"]}
+    assert len(days) == len({row["transaction_date"] for row in log})
+    assert sum(row[1] for row in days.values()) == len(log)
+    assert sum(row[4] for row in days.values()) == sum(Decimal(row["amount"]) for row in log)
+    first = [row for row in log if row["transaction_date"] == "1997-01-01"]
+    assert days[date(1997, 1, 1)] == (
+        date(1997, 1, 1),
+        len(first),
+        len({row["customer_id"] for row in first}),
+        sum(int(row["quantity"]) for row in first),
+        sum(Decimal(row["amount"]) for row in first),
+    )
+
+
+def test_customers_add_up_to_the_log(story: Story) -> None:
+    """R1.3: one row per customer, with the first and last day."""
+    mine = [row for row in purchases() if row["customer_id"] == "00004"]
+    customers = {row[0]: row for row in story.rows["the last"]["gold.customer_sales"]}
+    assert len(customers) == len({row["customer_id"] for row in purchases()})
+    assert customers["00004"] == (
+        "00004",
+        len(mine),
+        sum(int(row["quantity"]) for row in mine),
+        sum(Decimal(row["amount"]) for row in mine),
+        date.fromisoformat(min(row["transaction_date"] for row in mine)),
+        date.fromisoformat(max(row["transaction_date"] for row in mine)),
+    )
+
+
+def test_events_come_out_in_the_known_numbers(story: Story, tmp_path: Path) -> None:
+    """R1.2, R1.4: repeats, corrections, stale versions, late rows and errors, as the simulator made them."""
+    counts = simulate_user_events(tmp_path)
+    rows = story.rows["the last"]
+    assert len(rows["silver.user_events"]) == counts.events
+    assert len(rows["silver.rejected_user_events"]) == counts.rejected
+    by_type = {row[0]: row[3] for row in rows["gold.user_events_by_type"]}
+    assert by_type == dict(counts.events_by_type)
+    by_day: dict[str, int] = {}
+    for day, _, events, _ in rows["gold.daily_user_events"]:
+        by_day[str(day)] = by_day.get(str(day), 0) + events
+    assert by_day == {str(day): number for day, number in dict(counts.events_by_day).items()}
+    unknown = [row for row in rows["silver.user_events"] if row[3] == "unknown"]
+    assert len(unknown) == counts.null_device
+
+
+def test_rejected_rows_have_a_reason_and_their_line(story: Story) -> None:
+    """R1.4: set aside, never lost."""
+    rejected = story.lakehouse.table("silver.rejected_user_events").where("_source_file != 'events_again.csv'")
+    reasons = {row["rejection_reason"]: row["count"] for row in rejected.groupBy("rejection_reason").count().collect()}
+    assert reasons["the line does not fit its header or is not UTF-8"] == 10
+    assert reasons["event_id is missing"] == 5
+    assert sum(reasons.values()) == 36
+    assert rejected.where("raw_record is null and _corrupt_record is null").count() == 0
+
+
+def test_nothing_new_commits_nothing(story: Story) -> None:
+    """R1.5: the third build leaves every table of bronze, silver and gold at its version."""
+    assert story.versions["nothing new"] == story.versions["the last"]
+
+
+def test_a_file_sent_again_under_another_name_changes_nothing(story: Story) -> None:
+    """R1.5: bronze keeps what was sent; silver's and gold's accepted rows do not move."""
+    before, after = story.versions["nothing new"], story.versions["sent again"]
+    moved = {name for name in before if before[name] != after[name]}
+    assert moved == {
+        "story_bronze.transactions",
+        "story_bronze.user_events",
+        "story_silver.rejected_user_events",
+    }
+
+
+def test_verify_proves_every_table_and_finds_a_tampered_row(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: `tidemark verify`: 0 rows differ; one changed cell shows on both sides; nothing is written."""
+    monkeypatch.setenv("TIDEMARK_SCHEMA", "story")
+    monkeypatch.setenv("TIDEMARK_RAW", str(story.lakehouse.raw))
+    spark = story.lakehouse.spark
+    before = story.lakehouse.versions()
+    verdicts = {verdict.table: verdict for verdict in verify(spark, [])}
+    assert sorted(verdicts) == sorted(f"story_{name}" for name in RESULTS)
+    assert [verdict for verdict in verdicts.values() if not verdict.holds] == []
+    assert verdicts["story_silver.transactions"].rows == 69_659
+    assert story.lakehouse.versions() == before
+
+    daily = "story_gold.daily_sales"
+    spark.sql(f"update {daily} set quantity = quantity + 1 where sales_date = '1997-01-01'")
+    (verdict,) = verify(spark, ["daily_sales"])
+    sides = {difference.side: difference.row["quantity"] for difference in verdict.shown}
+    assert (verdict.differing, sides["table"] - sides["rebuild"]) == (2, 1)
+    spark.sql(f"restore table {daily} to version as of {before[daily]}")
+
+
+def test_incremental_tables_equal_a_full_rebuild(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.5: row for row, every model; and dbt's commands work by layer as a user types them."""
+    monkeypatch.setenv("TIDEMARK_SCHEMA", "story")
+    monkeypatch.setenv("TIDEMARK_RAW", str(story.lakehouse.raw))
+    invoke_dbt(["--quiet", "run", "--select", "silver", "--full-refresh"])
+    invoke_dbt(["--quiet", "run", "--select", "gold", "--full-refresh"])
+    rebuilt = {name: story.lakehouse.rows(name) for name in RESULTS}
+    assert rebuilt == story.rows["sent again"]
+    invoke_dbt(["--quiet", "test", "--select", "bronze"])
+    invoke_dbt(["--quiet", "test", "--select", "silver"])
+    invoke_dbt(["--quiet", "test", "--select", "gold"])
+    invoke_dbt(["--quiet", "source", "freshness"])
+    invoke_dbt(["--quiet", "docs", "generate"])

@@ -1,0 +1,80 @@
+"""The command as a user meets it: its errors are sentences, and its exit code tells."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+def tidemark(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "python_ingest.cli", *arguments]
+    variables = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+
+
+def test_an_unknown_feed_is_a_sentence() -> None:
+    """No stack trace, exit code 1, the declared feeds named."""
+    done = tidemark("land", "ordres")
+    assert done.returncode == 1
+    assert "There is no feed named 'ordres' (declared: transactions, user_events)." in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Traceback" in tidemark("--debug", "land", "ordres").stderr
+
+
+def test_outside_of_a_project(tmp_path: Path) -> None:
+    """The error says where to go."""
+    done = tidemark("run", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Run tidemark inside the project's folder" in done.stderr
+
+
+def test_a_lake_that_is_held_names_its_holder(tmp_path: Path) -> None:
+    """Two runs at once on one lake: the second stops at once and does no harm."""
+    with (tmp_path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("process 4711 (tidemark run)")
+        lock.flush()
+        done = tidemark("land", cwd=ROOT / "models", TIDEMARK_LAKE=str(tmp_path))
+    assert done.returncode == 1
+    assert "is held by process 4711 (tidemark run)" in done.stderr
+    assert os.listdir(tmp_path) == [".lock"]
+
+
+@pytest.mark.parametrize(
+    ("java", "says"),
+    [
+        ("echo 'openjdk version \"11.0.2\" 2019-01-15' >&2", "Java 11 is not supported"),
+        ("echo 'java version \"1.8.0_202\"' >&2", "Java 1 is not supported"),
+        ("echo 'openjdk version \"21\" 2023-09-19' >&2", ""),
+        (None, "there is no Java here"),
+    ],
+)
+def test_a_wrong_java_gets_one_sentence(tmp_path: Path, java: str | None, says: str) -> None:
+    """`make` checks the machine before it installs anything."""
+    (tmp_path / "bin").mkdir()
+    if java is not None:
+        fake = tmp_path / "bin" / "java"
+        fake.write_text(f"#!/bin/sh\n{java}\n")
+        fake.chmod(0o755)
+    script = ["/bin/sh", "scripts/check_machine.sh", sys.executable]
+    done = subprocess.run(
+        script, env=os.environ | {"JAVA_HOME": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode != 0) == bool(says)
+    assert says in done.stderr
+    assert done.stderr.count("\n") <= 1
+
+
+def test_a_wrong_python_gets_one_sentence() -> None:
+    """The fix is in the sentence."""
+    script = ["/bin/sh", "scripts/check_machine.sh", "no-such-python"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "there is no 'no-such-python' here. Install Python 3.10 to 3.13" in done.stderr
