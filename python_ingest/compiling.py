@@ -42,8 +42,8 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
     """
     from dbt.cli.main import dbtRunner
 
-    arguments = ["--log-level", "none", "compile", "--exclude-resource-type", "test", "unit_test"]
-    arguments += ["--select", *selection] if selection else []
+    selected = [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
+    arguments = ["--log-level", "none", "compile", "--select", *selected]
     os.environ["TIDEMARK_PURPOSE"] = purpose
     try:
         outcome = dbtRunner().invoke(arguments)
@@ -57,6 +57,10 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
         name, message = failed[0].node.name, plain_message(failed[0].message)
         raise DbtError(f"{name} does not compile: {message}", "Mend it and try again.")
     nodes = [node.node for node in result.results if node.node.resource_type == "model"]
+    if not nodes:
+        raise DbtError(
+            f"No model matches {' '.join(selection)}.", "`dbt ls --resource-type model` lists them."
+        )
     return [_compiled(node) for node in nodes]
 
 

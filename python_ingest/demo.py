@@ -46,6 +46,9 @@ def play(root: Path) -> None:
             [found[-1] for found in files.values()],
         )
         _step(spark, lakehouse, "3. Nothing new", [])
+        steps.console.rule("4. The proof: every table against a rebuild", align="left", characters="─")
+        steps.verify(spark, [])
+        steps.console.print()
         _show(spark, "gold.daily_sales", largest="sales_date")
         _show(spark, "gold.user_events_by_type", largest="events")
     steps.console.print(
