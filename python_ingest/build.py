@@ -67,6 +67,8 @@ def build(options: Sequence[str], progress: Progress) -> Built:
             progress(event.data.description)
 
     outcome = dbtRunner(callbacks=[on_event]).invoke(["--log-level", "none", "build", *options])
+    if isinstance(outcome.exception, KeyboardInterrupt):
+        raise outcome.exception
     result: Any = outcome.result
     if outcome.exception is not None or result is None:
         raise DbtError(f"dbt build did not start: {outcome.exception}", "Run `dbt debug`.")

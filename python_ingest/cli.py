@@ -11,6 +11,7 @@ import typer
 
 from python_ingest import demo as demonstration
 from python_ingest import project, steps
+from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
 from python_ingest.session import warm_session
@@ -91,11 +92,17 @@ def main() -> None:
     """Run the command; print an expected error in one place, without a stack trace unless --debug."""
     try:
         app()
-    except TidemarkError as error:
+    except Exception as error:
         if "--debug" in sys.argv:
             raise
-        typer.secho(f"Error: {error}", fg="red", err=True)
+        said = str(error) if isinstance(error, TidemarkError) else _unexpected(error)
+        typer.secho(f"Error: {said}", fg="red", err=True)
         sys.exit(1)
+
+
+def _unexpected(error: Exception) -> str:
+    message = plain_message(str(error)) or type(error).__name__
+    return f"{message}\n  → This was not expected; `tidemark --debug …` shows where it happened."
 
 
 if __name__ == "__main__":

@@ -67,6 +67,7 @@ class Feed(BaseModel):
 
     name: str = Field(pattern=IDENTIFIER)
     schema_name: str = Field(pattern=IDENTIFIER)
+    identifier: str = Field(pattern=IDENTIFIER)
     description: str = ""
     declared_in: str
     external: External
@@ -83,7 +84,7 @@ class Feed(BaseModel):
 
     @property
     def table(self) -> str:
-        return f"{self.schema_name}.{self.name}"
+        return f"{self.schema_name}.{self.identifier}"
 
     @property
     def column_names(self) -> list[str]:
@@ -102,8 +103,18 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
     Raises:
         DeclarationError: for the first feed that is declared wrongly.
     """
-    nodes = sorted((node for node in sources if node.get("external")), key=lambda node: node["name"])
-    return {node["name"]: _feed(node) for node in nodes}
+    feeds: dict[str, Feed] = {}
+    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
+        if node["name"] in feeds:
+            raise DeclarationError(
+                node["original_file_path"],
+                node["name"],
+                "name",
+                f"there is another feed of this name, in {feeds[node['name']].declared_in}",
+                "Give each feed a name of its own.",
+            )
+        feeds[node["name"]] = _feed(node)
+    return feeds
 
 
 def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
@@ -130,6 +141,7 @@ def _feed(node: Mapping[str, Any]) -> Feed:
         return Feed(
             name=node["name"],
             schema_name=node["schema"],
+            identifier=node.get("identifier") or node["name"],
             description=node.get("description", ""),
             declared_in=node["original_file_path"],
             external=External.model_validate(external),

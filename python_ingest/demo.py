@@ -31,12 +31,11 @@ def play(root: Path) -> None:
     inbox = LAKE / "inbox"
     os.environ["TIDEMARK_LAKE"] = str(LAKE)
     os.environ["TIDEMARK_RAW"] = str(inbox)
-    shutil.rmtree(LAKE, ignore_errors=True)
     files = {name: sorted((RAW / name).glob(pattern)) for name, pattern in FEEDS.items()}
-    for name in FEEDS:
-        (inbox / name).mkdir(parents=True)
     lakehouse = project.load()
-    with warm_session(root) as spark:
+    with warm_session(root, empty=True) as spark:
+        for name in FEEDS:
+            (inbox / name).mkdir(parents=True)
         _step(spark, lakehouse, "1. Seventeen months of purchases, six days of events",
               [file for found in files.values() for file in found[:-1]])  # fmt: skip
         _step(

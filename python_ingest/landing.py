@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
+from python_ingest.build import plain_message
 from python_ingest.csv_header import Header, Rejection, check_header
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
-from python_ingest.manifest import Batch, Manifest, PlannedFile
+from python_ingest.manifest import Batch, Candidate, Manifest, PlannedFile
 from python_ingest.reading import METADATA, read_csv
 from python_ingest.storage import SourceFile, Storage
 
@@ -78,10 +81,12 @@ class Lander:
         """
         outcome = Landed(self._feed.name)
         listed = self._storage.files()
+        self._prepare_bronze()
         self._finish_planned(listed, outcome)
         accepted = self._examine(listed, outcome)
         if accepted:
-            batch = self._manifest.plan([plan for _, _, plan in accepted], self._clock())
+            files = [plan for _, _, plan in accepted]
+            batch = self._manifest.plan(files, self._clock(), above=self._last_batch_in_bronze())
             self._write(batch, [(file, header) for file, header, _ in accepted])
             self._confirm(batch, outcome)
         return outcome
@@ -107,22 +112,36 @@ class Lander:
         accepted: list[tuple[SourceFile, Header, PlannedFile]] = []
         rejected: list[tuple[PlannedFile, str]] = []
         outcome.known = len(listed)
-        for file, landed_checksum, last_reason in self._manifest.candidates(listed):
-            checksum = self._storage.checksum(file)
-            if checksum == landed_checksum:
+        recognized: list[tuple[PlannedFile, Candidate]] = []
+        for candidate in self._manifest.candidates(listed):
+            file = candidate.file
+            plan, header = self._read(file)
+            if plan.checksum and plan.checksum == candidate.landed_checksum:
+                recognized.append((plan, candidate))
                 continue
             outcome.known -= 1
-            plan = PlannedFile(file.path, file.size, file.modified_at, checksum)
-            header = check_header(self._storage.head(file), self._feed)
             if isinstance(header, Header):
                 accepted.append((file, header, plan))
                 continue
             outcome.rejected[file.path] = header.reason
-            if header.reason != last_reason:
+            if header.reason != candidate.rejected_reason:
                 rejected.append((plan, header.reason))
         if rejected:
             self._manifest.reject(rejected, self._clock())
+        if recognized:
+            self._manifest.recognize(recognized, self._clock())
         return accepted
+
+    def _read(self, file: SourceFile) -> tuple[PlannedFile, Header | Rejection]:
+        """Read a file's checksum and header; a file that cannot be read is set aside, and tried again."""
+        header: Header | Rejection
+        checksum = None
+        try:
+            checksum = self._storage.checksum(file)
+            header = check_header(self._storage.head(file), self._feed)
+        except (Py4JJavaError, PySparkException) as error:
+            header = Rejection(f"cannot be read: {plain_message(str(error)).splitlines()[-1].strip()}")
+        return PlannedFile(file.path, file.size, file.modified_at, checksum), header
 
     def _unchanged(
         self, batch: Batch, listed: Sequence[SourceFile]
@@ -141,7 +160,6 @@ class Lander:
         return found
 
     def _write(self, batch: Batch, files: Sequence[tuple[SourceFile, Header]]) -> None:
-        self._create_bronze()
         rows = read_csv(self._spark, self._feed, files).withColumns(
             {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
         )
@@ -174,18 +192,31 @@ class Lander:
         outcome.rows += sum(row_counts.values())
 
     def _in_bronze(self, batch: Batch) -> bool:
-        table = self._feed.table
-        if not self._spark.catalog.tableExists(table):
-            return False
-        return not self._spark.table(table).where(f"_batch_id = {batch.batch_id}").isEmpty()
+        rows = self._spark.table(self._feed.table).where(f"_batch_id = {batch.batch_id}")
+        return not rows.isEmpty()
 
-    def _create_bronze(self) -> None:
-        if self._spark.catalog.tableExists(self._feed.table):
+    def _last_batch_in_bronze(self) -> int:
+        last = self._spark.table(self._feed.table).selectExpr("coalesce(max(_batch_id), 0)").first()
+        return int(last[0]) if last else 0
+
+    def _prepare_bronze(self) -> None:
+        """Create the bronze table, or add the columns that were declared since."""
+        table = self._feed.table
+        declared = [f"{name} string" for name in self._feed.column_names]
+        if self._spark.catalog.tableExists(table):
+            present = set(self._spark.table(table).columns)
+            added = [column for column in declared if column.split()[0] not in present]
+            if added:
+                self._spark.sql(f"alter table {table} add columns ({', '.join(added)})")
             return
-        declared = (f"{name} string" for name in self._feed.column_names)
-        columns = ", ".join((*declared, *METADATA))
+        if self._manifest.landed_batch:
+            raise LandingError(
+                f"{table} does not exist, but {self._manifest.landed_batch} batches were landed in it.",
+                "Restore it; or, to land all its files again, delete the feed's rows of ops.ingested_files.",
+            )
         self._spark.sql(f"create schema if not exists {self._feed.schema_name}")
         self._spark.sql(
-            f"create table if not exists {self._feed.table} ({columns}) using delta "
-            "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+            f"create table if not exists {table} ({', '.join((*declared, *METADATA))}) using delta "
+            "tblproperties ('delta.enableChangeDataFeed' = 'true', "
+            "'delta.dataSkippingStatsColumns' = '_batch_id,_ingested_at,_source_file')"
         )

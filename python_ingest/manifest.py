@@ -36,12 +36,12 @@ SCHEMA = ", ".join(line.split(" comment ")[0].strip() for line in COLUMNS.strip(
 
 @dataclass(frozen=True)
 class PlannedFile:
-    """A file of a batch that is planned, and perhaps not yet landed."""
+    """A file of a batch that is planned, and perhaps not yet landed; no checksum if it cannot be read."""
 
     path: str
     size: int
     modified_at: datetime
-    checksum: str
+    checksum: str | None
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,25 @@ class Batch:
     files: tuple[PlannedFile, ...]
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A listed file that may be new, and what is known of its path.
+
+    Attributes:
+        file: the file as it is listed.
+        landed_checksum: the checksum with which the path was last landed; None when it never was.
+        landed_batch: the batch in which that was.
+        landed_rows: the rows that it brought.
+        rejected_reason: why the path was rejected, if that is its newest state.
+    """
+
+    file: SourceFile
+    landed_checksum: str | None
+    landed_batch: int | None
+    landed_rows: int | None
+    rejected_reason: str | None
+
+
 class Manifest:
     """The manifest's rows of one feed.
 
@@ -65,6 +84,9 @@ class Manifest:
         spark: the session.
         schema: the schema of the state tables.
         feed: the feed's name.
+
+    Attributes:
+        landed_batch: the highest batch that is landed; 0 when there is none.
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
@@ -80,12 +102,14 @@ class Manifest:
                 "coalesce(max(_sequence), 0) as sequence",
                 "coalesce(max(last_batch), 0) as batch_id",
                 "min(if(state = 'planned', batch_id, null)) as unfinished",
+                "coalesce(max(landed.batch_id), 0) as landed",
             )
             .first()
         )
         self._sequence: int = last["sequence"]
         self._last_batch: int = last["batch_id"]
         self._unfinished: int | None = last["unfinished"]
+        self.landed_batch: int = last["landed"]
 
     def unfinished(self) -> Batch | None:
         """Return the batch that was planned and neither landed nor abandoned, if there is one.
@@ -97,13 +121,8 @@ class Manifest:
         rows = self._newest().where(f"batch_id = {self._unfinished}").orderBy("path").collect()
         return Batch(self._unfinished, rows[0]["recorded_at"], tuple(_planned(row) for row in rows))
 
-    def candidates(self, files: Sequence[SourceFile]) -> list[tuple[SourceFile, str | None, str | None]]:
-        """Return the listed files that are not known as landed with this size and time.
-
-        Returns:
-            Tuples of the file, the checksum that it had when it was last landed (None when it never
-            was), and the reason for which it was last rejected (None when its last state is another).
-        """
+    def candidates(self, files: Sequence[SourceFile]) -> list[Candidate]:
+        """Return the listed files whose newest state is not landed with this size and time."""
         if not files:
             return []
         listing = self._spark.createDataFrame(
@@ -116,17 +135,22 @@ class Manifest:
         new = listing.join(known, on="path", how="left").where(f"not coalesce({landed} and {same}, false)")
         picked = new.selectExpr(
             "position",
-            f"if({landed}, checksum, null) as landed_checksum",
+            "landed.checksum as landed_checksum",
+            "landed.batch_id as landed_batch",
+            "landed.row_count as landed_rows",
             "if(known.state = 'rejected', reason, null) as rejected_reason",
         ).orderBy("position")
-        return [
-            (files[row["position"]], row["landed_checksum"], row["rejected_reason"])
-            for row in picked.collect()
-        ]
+        return [Candidate(files[row["position"]], *row[1:]) for row in picked.collect()]
 
-    def plan(self, files: Sequence[PlannedFile], planned_at: datetime) -> Batch:
-        """Record a new batch as planned and return it."""
-        batch = Batch(self._last_batch + 1, planned_at, tuple(files))
+    def plan(self, files: Sequence[PlannedFile], planned_at: datetime, above: int) -> Batch:
+        """Record a new batch as planned and return it.
+
+        Args:
+            files: the batch's files.
+            planned_at: UTC.
+            above: the highest batch number in bronze: Delta would skip a number that is not above it.
+        """
+        batch = Batch(max(self._last_batch, above) + 1, planned_at, tuple(files))
         self._append((f, "planned", None, batch.batch_id, None, planned_at) for f in files)
         self._last_batch = batch.batch_id
         return batch
@@ -138,6 +162,10 @@ class Manifest:
             (f, "landed", None, batch.batch_id, row_counts.get(f.path, 0), batch.planned_at)
             for f in batch.files
         )
+
+    def recognize(self, files: Sequence[tuple[PlannedFile, Candidate]], at: datetime) -> None:
+        """Record the new time of files whose bytes are those that were landed."""
+        self._append((f, "landed", None, known.landed_batch, known.landed_rows, at) for f, known in files)
 
     def abandon(self, batch: Batch, reason: str) -> None:
         """Record that a planned batch will not be landed as it was planned."""
@@ -176,12 +204,17 @@ class Manifest:
         return self._spark.table(self._table).where(f"feed = '{self._feed}'")
 
     def _newest(self) -> DataFrame:
+        landed = "struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed')"
         columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at, _sequence"
         return (
             self._rows()
             .groupBy("path")
-            .agg(expr(f"max_by(struct({columns}), _sequence) as newest"), expr("max(batch_id) as last_batch"))
-            .select("newest.*", "last_batch")
+            .agg(
+                expr(f"max_by(struct({columns}), _sequence) as newest"),
+                expr(f"max_by({landed} as landed"),
+                expr("max(batch_id) as last_batch"),
+            )
+            .select("newest.*", "landed", "last_batch")
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.csv_header import Header
-from python_ingest.declarations import Feed
+from python_ingest.declarations import CsvOptions, Feed
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ METADATA = (
     "_ingested_at timestamp",
 )
 SCHEME = "^[a-z0-9]+:/+"  # one file system writes file:/ or file:///, so paths are compared without it
+NOT_IN_TEXT = "\u0001"
 REPLACEMENT = "\ufffd"  # what a decoder writes in place of bytes that are not UTF-8
 
 
@@ -62,27 +63,57 @@ def _read_group(spark: SparkSession, feed: Feed, header: Header, files: Sequence
     options = feed.external.options
     fields = [f"c{position}" for position in range(len(header.names))]
     schema = ", ".join(f"{name} string" for name in (*fields, "_broken"))
-    lines = (
-        spark.read.schema(schema)
-        .option("header", True)
-        .option("mode", "PERMISSIVE")
-        .option("columnNameOfCorruptRecord", "_broken")
-        .option("sep", options.delimiter)
-        .option("quote", options.quote)
-        .option("escape", options.escape)
-        .option("nullValue", options.null_value)
-        .csv([file.glob for file in files])
+    parsing = {
+        "mode": "PERMISSIVE",
+        "columnNameOfCorruptRecord": "_broken",
+        "sep": options.delimiter,
+        "quote": options.quote,
+        "escape": options.escape,
+        "nullValue": options.null_value,
+    }
+    lines = _lines(spark, files).select(
+        "_line", "_uri", f.from_csv("_line", schema, parsing).alias("_fields")
     )
-    values = [f.col(name) for name in fields]
+    values = [f.col(f"_fields.{name}") for name in fields]
     declared = [values[header.position(column)].alias(column) for column in feed.column_names]
-    garbled = f.concat_ws(options.delimiter, *values)
-    corrupt = f.coalesce(f.col("_broken"), f.when(f.contains(garbled, f.lit(REPLACEMENT)), garbled))
+    broken = (
+        f.col("_fields._broken").isNotNull()
+        | f.contains(f.col("_line"), f.lit(REPLACEMENT))
+        | _quote_is_open(options)
+    )
     return lines.select(
         *declared,
         _rescued(header, values, feed).alias("_rescued_data"),
-        corrupt.alias("_corrupt_record"),
-        f.regexp_replace("_metadata.file_path", SCHEME, "").alias("_uri"),
+        f.when(broken, f.col("_line")).alias("_corrupt_record"),
+        "_uri",
     )
+
+
+def _lines(spark: SparkSession, files: Sequence[SourceFile]) -> DataFrame:
+    """Return the lines after the header, as they are, each with its file: a CSV of one column."""
+    return (
+        spark.read.schema("_field string, _whole string")
+        .option("header", True)
+        .option("columnNameOfCorruptRecord", "_whole")
+        .option("sep", NOT_IN_TEXT)
+        .option("quote", "")
+        .option("escape", "")
+        .option("nullValue", NOT_IN_TEXT)
+        .csv([file.glob for file in files])
+        .select(
+            f.coalesce("_whole", "_field").alias("_line"),
+            f.regexp_replace("_metadata.file_path", SCHEME, "").alias("_uri"),
+        )
+    )
+
+
+def _quote_is_open(options: CsvOptions) -> Column:
+    """True for a line with an odd number of quotes: Spark would take the open field as it stands."""
+    line = f.col("_line")
+    if options.escape != options.quote:
+        line = f.regexp_replace(line, re.escape(options.escape) + ".", "")
+    quotes = f.length(line) - f.length(f.replace(line, f.lit(options.quote), f.lit("")))
+    return quotes % 2 == 1
 
 
 def _rescued(header: Header, values: Sequence[Column], feed: Feed) -> Column:

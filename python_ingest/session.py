@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.project import spark_settings
 
 JARS = Path(".jars")
+LOCK = ".lock"
 
 
 def lake_folder() -> Path:
@@ -23,11 +25,12 @@ def lake_folder() -> Path:
 
 
 @contextmanager
-def warm_session(root: Path) -> Iterator[SparkSession]:
+def warm_session(root: Path, *, empty: bool = False) -> Iterator[SparkSession]:
     """Hold the lake and yield the Spark session that dbt will use too.
 
     Args:
         root: the project's folder, which must be the current one.
+        empty: delete what the lake holds first.
 
     Raises:
         LakeBusyError: when another process holds the lake.
@@ -36,6 +39,8 @@ def warm_session(root: Path) -> Iterator[SparkSession]:
     if not any(JARS.glob("*.jar")):
         raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
     with _held(lake_folder()):
+        if empty:
+            _empty(lake_folder())
         with _quiet_jvm(root / "logs"):
             session = _session(spark_settings(root))
         yield session
@@ -48,10 +53,18 @@ def _session(settings: dict[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
+def _empty(lake: Path) -> None:
+    for entry in lake.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != LOCK:
+            entry.unlink()
+
+
 @contextmanager
 def _held(lake: Path) -> Iterator[None]:
     lake.mkdir(parents=True, exist_ok=True)
-    with (lake / ".lock").open("a+", encoding="utf-8") as lock:
+    with (lake / LOCK).open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
@@ -40,7 +41,7 @@ def land(spark: SparkSession, project: Project, feeds: Sequence[Feed]) -> list[L
         outcomes.append(outcome)
         _row(feed.table, _landed(outcome), time.monotonic() - started)
         for path, reason in outcome.rejected.items():
-            console.print(f"  [yellow]set aside[/] {path}: {reason}")
+            console.print(f"  [yellow]set aside[/] {escape(f'{path}: {reason}')}")
     return outcomes
 
 
@@ -59,7 +60,7 @@ def build(options: Sequence[str] = ()) -> Built:
     for table in built.tables:
         _row(table.table, table.said, table.seconds)
     for name, message in built.warned:
-        console.print(f"  [yellow]warning[/] {name}: {message}", markup=True)
+        console.print(f"  [yellow]warning[/] {escape(f'{name}: {message}')}")
     for name, message in built.failed:
         console.print(f"  [red]failed[/] {name}")
         console.print(f"{message}", markup=False)
@@ -89,8 +90,8 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
     if failed:
         raise VerificationError(
             f"{_count(len(failed), 'table')} not proven: {', '.join(failed)}.",
-            "A table that differs is mended by `dbt run --full-refresh --select MODEL+`; "
-            "please report how it came to differ.",
+            "If a run was cut off since, run once and verify again. A table that still differs was written "
+            "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it.",
         )
     return verdicts
 

@@ -90,7 +90,7 @@ class Storage:
             stream.close()
 
     def _open(self, file: SourceFile) -> Any:
-        return self._fs.open(self._jvm.org.apache.hadoop.fs.Path(self._root, file.path))
+        return self._fs.open(self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file.uri)))
 
     def _walk(self) -> Iterator[SourceFile]:
         prefix = self._root.toUri().getPath().rstrip("/") + "/"

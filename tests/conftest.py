@@ -85,6 +85,7 @@ def people(spark: SparkSession, prefix: str, tmp_path: Path) -> FeedFolder:
     feed = Feed(
         name="people",
         schema_name=f"{prefix}_bronze",
+        identifier="people",
         declared_in="models/bronze/_bronze__sources.yml",
         external=External(location=str(folder), file_format="csv", pattern="*.csv"),
         columns=(Column(name="id", data_type="string"), Column(name="name", data_type="string")),
@@ -120,16 +121,6 @@ class Lakehouse:
                 name = f"{self.prefix}_{layer}.{row['tableName']}"
                 found[name] = latest_version(self.spark, name)
         return found
-
-
-@pytest.fixture
-def lakehouse(spark: SparkSession, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lakehouse:
-    raw = tmp_path / "raw"
-    for feed in ("transactions", "user_events"):
-        (raw / feed).mkdir(parents=True)
-    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
-    monkeypatch.setenv("TIDEMARK_RAW", str(raw))
-    return Lakehouse(spark, raw, prefix)
 
 
 def latest_version(spark: SparkSession, table: str) -> int:

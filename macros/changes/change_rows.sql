@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro default__change_rows(relation, window, change_types) %}
-    {% set said = '/* consumes ' ~ relation ~ ' ' ~ window.said ~ ' */' %}
+    {% set said = tidemark.said_in_sql(window) %}
     {% if window.state == 'incremental' %}
         {% set only = "where _change_type in ('" ~ change_types | join("', '") ~ "')" if change_types else '' %}
         {{ return(
@@ -11,10 +11,15 @@
             ~ said ~ ' ' ~ only ~ ')'
         ) }}
     {% endif %}
-    {# the same columns as table_changes gives, so that a model reads either #}
+    {# the same columns as table_changes gives, so that a model reads either; when a row came is not known here #}
     {{ return(
-        '(select *, \'insert\' as _change_type, cast(' ~ window.last ~ ' as bigint) as _commit_version, '
+        '(select *, \'insert\' as _change_type, cast(null as bigint) as _commit_version, '
         ~ 'cast(null as timestamp) as _commit_timestamp from ' ~ relation ~ ' version as of ' ~ window.last ~ ' '
         ~ said ~ (' where false' if window.state == 'nothing new' else '') ~ ')'
     ) }}
+{% endmacro %}
+
+{# What is read, as a comment for readers of the compiled SQL, and for `tidemark verify`. #}
+{% macro said_in_sql(window) %}
+    {{ return(' /* consumes ' ~ window.source ~ ' ' ~ window.said ~ ' */') }}
 {% endmacro %}

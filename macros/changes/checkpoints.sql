@@ -1,6 +1,5 @@
 {% macro checkpoint_table() %}
-    {% set schema = 'ops' if target.schema == 'default' else target.schema ~ '_ops' %}
-    {{ return(api.Relation.create(schema=schema, identifier='checkpoints', type='table')) }}
+    {{ return(api.Relation.create(schema=generate_schema_name('ops', none), identifier='checkpoints', type='table')) }}
 {% endmacro %}
 
 {% macro create_checkpoints() %}

@@ -6,5 +6,6 @@
     {% if not execute or relation.is_cte %}
         {{ return(relation) }}
     {% endif %}
-    {{ return('(select * from ' ~ relation ~ ' version as of ' ~ tidemark.change_window(relation).last ~ ')') }}
+    {% set window = tidemark.change_window(relation) %}
+    {{ return('(select * from ' ~ relation ~ ' version as of ' ~ window.last ~ tidemark.said_in_sql(window) ~ ')') }}
 {% endmacro %}

@@ -29,12 +29,30 @@
                     'why': tidemark.table_name(source) ~ ' was replaced after version ' ~ mark.version ~ ' was read'
                 }) }}
             {% endif %}
+            {% set rewrite = tidemark.rewritten_since(source, mark.version, now.version) if node.resource_type == 'source' %}
+            {% if rewrite %}
+                {{ return({
+                    'state': 'history lost',
+                    'why': tidemark.table_name(source) ~ ' is append-only, but had a ' ~ rewrite ~ ' after version ' ~ mark.version
+                }) }}
+            {% endif %}
         {% endif %}
     {% endfor %}
     {% if not marked %}
         {{ return({'state': 'first run', 'why': 'first run: no checkpoint yet'}) }}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
+{% endmacro %}
+
+{# The first operation after a version that took landed rows away or changed them, or none. #}
+{% macro rewritten_since(relation, version, last) %}
+    {% if last > version %}
+        {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ (last - version))
+            if row['operation'] in ('DELETE', 'UPDATE', 'MERGE', 'RESTORE', 'TRUNCATE') %}
+            {{ return(row['operation'] ~ ' (version ' ~ row['version'] ~ ')') }}
+        {% endfor %}
+    {% endif %}
+    {{ return(none) }}
 {% endmacro %}
 
 {% macro dependencies(node) %}

@@ -13,7 +13,7 @@
         {% endif %}
         {% do exceptions.raise_compiler_error(
             name ~ ' does not exist yet' ~ ('. Land it first: `tidemark land ' ~ relation.identifier ~ '`.'
-            if landed else '. Build it first: `dbt run --select ' ~ relation.identifier ~ '`.')
+            if landed else '. Build it first: `dbt build --select ' ~ relation.identifier ~ '`.')
         ) %}
     {% endif %}
     {% set state = {

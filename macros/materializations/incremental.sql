@@ -9,7 +9,7 @@
         {% do tidemark.say_written() %}
     {% else %}
         {% set query = tidemark.checked_query(sql) %}
-        {% do tidemark.check_table_columns(this, query) %}
+        {% do tidemark.check_table(this, query) %}
         {% do tidemark.merge_into(this, query) %}
         {% do persist_docs(this, model) %}
     {% endif %}

@@ -6,7 +6,8 @@
     {% do store_result('agate_table', response='OK', agate_table=agate_table) %}
     {% set checksum = local_md5(model.checksum.checksum ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
     {{ run_hooks(pre_hooks) }}
-    {% if existing is none or should_full_refresh() or tidemark.seed_checksum(this) != checksum %}
+    {% if existing is none or should_full_refresh() or model.checksum.name == 'path'
+        or tidemark.seed_checksum(this) != checksum %}  {# dbt hashes only the path of a big file #}
         {% do run_query(tidemark.seed_sql(this, agate_table, checksum)) %}
         {% do persist_docs(this, model) %}
         {% do tidemark.say_written(inserted=agate_table.rows | length) %}
@@ -21,6 +22,7 @@
     {% for row in run_query('show tblproperties ' ~ relation) if row['key'] == 'tidemark.checksum' %}
         {{ return(row['value']) }}
     {% endfor %}
+    {{ return(none) }}
 {% endmacro %}
 
 {% macro seed_sql(relation, agate_table, checksum) %}
@@ -30,13 +32,16 @@
     {{ comment_clause() }}
     tblproperties ('delta.enableChangeDataFeed' = 'true', 'tidemark.checksum' = '{{ checksum }}')
     as
-    {% for row in agate_table.rows %}
     select
         {% for name in agate_table.column_names -%}
-        cast({{ tidemark.literal(row[name]) }} as {{ types.get(name, adapter.convert_type(agate_table, loop.index0)) }}) as {{ name }}{{ ',' if not loop.last }}
+        cast({{ name }} as {{ types.get(name, adapter.convert_type(agate_table, loop.index0)) }}) as {{ name }}{{ ',' if not loop.last }}
         {% endfor %}
-    {{ 'union all' if not loop.last }}
-    {% endfor %}
+    from values
+        {% for row in agate_table.rows or [agate_table.column_names] -%}
+        ({% for value in row %}{{ tidemark.literal(value) }}{{ ', ' if not loop.last }}{% endfor %}){{ ',' if not loop.last }}
+        {% endfor %}
+    as seed ({{ agate_table.column_names | join(', ') }})
+    {{ 'where false' if not agate_table.rows }}
 {% endmacro %}
 
 {% macro literal(value) %}

@@ -1,14 +1,17 @@
-{# A test's query: what the model has read = its keys + repeated or older versions + rejected rows. #}
-{% macro row_balance(staged, accepted, key, rejected) %}
-with staged as (
-    {{ staged }}
+{# A test's query: what each model has read = its keys + repeated or older versions + rejected rows. #}
+{% macro row_balance(accepted, accepted_staged, key, rejected, rejected_staged) %}
+with accepted_rows as (
+    {{ accepted_staged }}
+),
+
+rejected_rows as (
+    {{ rejected_staged }}
 ),
 
 expected as (
     select
-        count(distinct if(rejection_reason is null, {{ key }}, null)) as expected_keys,
-        count_if(rejection_reason is not null) as expected_rejected
-    from staged
+        (select count(distinct {{ key }}) from accepted_rows where rejection_reason is null) as expected_keys,
+        (select count(*) from rejected_rows where rejection_reason is not null) as expected_rejected
 ),
 
 found as (

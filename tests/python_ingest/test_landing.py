@@ -45,8 +45,15 @@ def test_a_touched_file_is_known_and_a_changed_one_lands_again(people: FeedFolde
     people.land()
     os.utime(path, (1, 1))
     assert people.land().files == 0
+    noted = len(people.states())
+    assert people.land().known == 1
+    assert len(people.states()) == noted, "the new time is noted once"
     people.write("one.csv", "id,name\n1,Eve\n")
     assert people.land().files == 1
+    people.write("one.csv", "")
+    assert people.land().rejected
+    people.write("one.csv", "id,name\n1,Eve\n")
+    assert people.land().files == 0, "the bytes are those that were landed last"
     assert people.rows("name", "_batch_id") == [("Ada", 1), ("Eve", 2)]
 
 
@@ -135,16 +142,18 @@ def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFo
         people.write(name, content)
     people.write("good.csv", "id,name\n1,Ada\n")
     people.write("quiet.csv", "id,name\n")
+    people.write("12:00.csv", "id,name\n")  # Hadoop cannot open such a local name
     outcome = people.land()
     assert (outcome.files, outcome.rows) == (2, 1)
+    assert outcome.rejected.pop("12:00.csv").startswith("cannot be read: ")
     assert outcome.rejected == {name: reason for name, (_, reason) in BAD_FILES.items()}
 
     people.write("missing.csv", "id,name\n2,Bob\n")
     outcome = people.land()
     assert (outcome.files, outcome.rows, outcome.known) == (1, 1, 2)
-    assert sorted(outcome.rejected) == sorted(set(BAD_FILES) - {"missing.csv"})
+    assert sorted(outcome.rejected) == sorted(set(BAD_FILES) - {"missing.csv"} | {"12:00.csv"})
     rejections = [path for path, state, _, _ in people.states() if state == "rejected"]
-    assert sorted(rejections) == sorted(BAD_FILES)
+    assert sorted(rejections) == sorted([*BAD_FILES, "12:00.csv"])
 
 
 def test_columns_map_by_name_and_undeclared_ones_are_rescued(people: FeedFolder) -> None:
@@ -163,7 +172,7 @@ def test_columns_map_by_name_and_undeclared_ones_are_rescued(people: FeedFolder)
 
 def test_broken_lines_are_kept_as_they_were_read(people: FeedFolder) -> None:
     """R1.4: wrong number of fields, broken quote, bad encoding: one bronze row each, marked, none lost."""
-    lines = [b"1,Ada", b"2", b"3,Cy,more", b'4,"Di', b"5,J\xf6rg", b'6,"Smith, Al"']
+    lines = [b"1,Ada", b"2", b"3,Cy,more", b'4,"Di', b"5,J\xf6rg", b'6,"Smith, ""Al"""', b"7,\x01"]
     people.write("mixed.csv", b"id,name\n" + b"\n".join(lines) + b"\n")
     people.write("equal.csv", "id,name\n" + "1,Ada\n" * 50)
     assert people.land().rows == len(lines) + 50
@@ -173,8 +182,22 @@ def test_broken_lines_are_kept_as_they_were_read(people: FeedFolder) -> None:
     assert found["2"][1] == "2"
     assert found["3"][1] == "3,Cy,more"
     assert found["5"][1] == "5,J\ufffdrg"
-    assert found["6"] == ("Smith, Al", None)
-    assert found["4"][0] is None or "Di" in found["4"][0]
+    assert found["6"] == ('Smith, "Al"', None)
+    assert found["7"] == ("\x01", None)
+    assert found["4"][1] == '4,"Di'
+
+
+def test_a_lost_manifest_loses_no_file(people: FeedFolder) -> None:
+    """R1.1: batch numbers stay above bronze's, or Delta would skip the append without a word."""
+    people.write("one.csv", "id,name\n1,Ada\n")
+    people.land()
+    people.spark.sql(f"drop table {people.ops_schema}.ingested_files")
+    people.write("two.csv", "id,name\n2,Bob\n")
+    people.land()
+    assert people.rows("id", "_batch_id") == [("1", 1), ("1", 2), ("2", 2)]
+    people.spark.sql(f"drop table {people.feed.table}")
+    with pytest.raises(LandingError, match="does not exist, but"):
+        people.land()
 
 
 def _killed(*_: object) -> None:

@@ -1,9 +1,9 @@
-{# The column adds up to an aggregate of the model below it. #}
+{# The column adds up to an aggregate of what the model has read of the one below it. #}
 {% test same_total(model, column_name, of, expression) %}
     with totals as (
         select
             (select sum({{ column_name }}) from {{ model }}) as total,
-            (select {{ expression }} from {{ of }}) as expected_total
+            (select {{ expression }} from {{ tidemark.consumed(of, by=model) }}) as expected_total
     )
 
     select *

@@ -1,6 +1,7 @@
 {{ row_balance(
-    staged=staged_transactions(consumed(source('bronze', 'transactions'), by=ref('transactions'))),
     accepted=ref('transactions'),
+    accepted_staged=staged_transactions(consumed(source('bronze', 'transactions'), by=ref('transactions'))),
     key='transaction_id',
-    rejected=ref('rejected_transactions')
+    rejected=ref('rejected_transactions'),
+    rejected_staged=staged_transactions(consumed(source('bronze', 'transactions'), by=ref('rejected_transactions')))
 ) }}

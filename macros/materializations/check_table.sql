@@ -1,0 +1,28 @@
+{# A table that was made by another contract than the model's would differ from a rebuilt one: stop. #}
+{% macro check_table(relation, query) %}
+    {% set present = {} %}
+    {% for column in adapter.get_columns_in_relation(relation) %}
+        {% do present.update({column.name: column.dtype}) %}
+    {% endfor %}
+    {% if present != query.types %}
+        {% do tidemark.ask_for_rebuild(relation, 'columns', present, query.types) %}
+    {% endif %}
+    {% set guarded = {} %}
+    {% for row in run_query('show tblproperties ' ~ relation) if row['key'].startswith('delta.constraints.') %}
+        {% do guarded.update({row['key'] | lower: row['value']}) %}
+    {% endfor %}
+    {% set declared = {} %}
+    {% for name, value in tidemark.table_properties(model).items() if name.startswith('delta.constraints.') %}
+        {% do declared.update({name | lower: value}) %}
+    {% endfor %}
+    {% if guarded != declared %}
+        {% do tidemark.ask_for_rebuild(relation, 'constraints', guarded, declared) %}
+    {% endif %}
+{% endmacro %}
+
+{% macro ask_for_rebuild(relation, what, present, declared) %}
+    {% do exceptions.raise_compiler_error(
+        'The ' ~ what ~ ' of ' ~ relation ~ ' are ' ~ present ~ ', those of its model are ' ~ declared
+        ~ '. Rebuild it: `dbt run --full-refresh --select ' ~ relation.identifier ~ '`.'
+    ) %}
+{% endmacro %}
