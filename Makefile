@@ -12,13 +12,8 @@ setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the j
 demo: setup ## land the real purchase log month by month and build it
 	@$(BIN)/tidemark demo
 
-test: setup ## run everything: lint, pytest, dbt build on a scratch lake
-	@$(MAKE) --no-print-directory lint
+test: lint ## run everything: lint, then pytest with dbt build on a scratch lake
 	@$(BIN)/python -m pytest
-	@rm -rf lake-scratch
-	@TIDEMARK_LAKE=lake-scratch $(BIN)/tidemark run
-	@TIDEMARK_LAKE=lake-scratch $(BIN)/dbt --quiet test --select gold
-	@rm -rf lake-scratch
 
 lint: setup ## ruff, mypy and sqlfluff
 	@$(BIN)/ruff check .

@@ -66,6 +66,14 @@ def verify(models: Models = None) -> None:
 
 
 @app.command()
+def explain(models: Models = None) -> None:
+    """Say what the next run would do with each model, from which versions, and why; run nothing."""
+    lakehouse = project.load()
+    with warm_session(lakehouse.root) as spark:
+        steps.explain(spark, models or [])
+
+
+@app.command()
 def demo() -> None:
     """Play the real purchase log into a lake of its own, month by month."""
     demonstration.play(project.enter_root())

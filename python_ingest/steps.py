@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.markup import escape
 
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
 from python_ingest.declarations import Feed
 from python_ingest.errors import DbtError, VerificationError
+from python_ingest.explain import explain as explain_models
 from python_ingest.landing import Landed, Lander
 from python_ingest.project import Project
 from python_ingest.verify import Difference, Verdict
@@ -94,6 +96,17 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
             "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it.",
         )
     return verdicts
+
+
+def explain(spark: SparkSession, selection: Sequence[str]) -> None:
+    """Print what the next run would do with each model."""
+    for plan in explain_models(spark, selection):
+        console.print(f"  {plan.table}", markup=False)
+        for read in plan.reads:
+            size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
+            console.print(f"    reads {read.source} {read.said}{size}", markup=False)
+        if plan.waits_for:
+            console.print(f"    after {', '.join(plan.waits_for)}, which the run changes first", markup=False)
 
 
 def _values(difference: Difference) -> str:

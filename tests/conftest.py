@@ -103,9 +103,12 @@ class Lakehouse:
 
     def run(self, *options: str) -> Built:
         """Land everything and build, as `tidemark run` does; a failed build raises."""
+        self.land()
+        return steps.build(options)
+
+    def land(self) -> None:
         lakehouse = project.load()
         steps.land(self.spark, lakehouse, list(lakehouse.feeds.values()))
-        return steps.build(options)
 
     def table(self, name: str) -> Any:
         return self.spark.table(f"{self.prefix}_{name}")

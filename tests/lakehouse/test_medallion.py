@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from python_ingest.explain import Plan, explain
 from python_ingest.project import invoke_dbt
 from python_ingest.simulator import simulate_user_events
 from python_ingest.verify import verify
@@ -22,6 +23,7 @@ from tests.conftest import ROOT, Lakehouse
 pytestmark = pytest.mark.R1
 RAW = ROOT / "data" / "raw"
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")
+SENT_ONCE = "_source_file not like '%again%'"
 RESULTS = (
     "silver.transactions",
     "silver.rejected_transactions",
@@ -39,6 +41,7 @@ class Story:
     """The lakehouse after all steps, and the tables' versions after each."""
 
     lakehouse: Lakehouse
+    explained: list[Plan]
     versions: dict[str, dict[str, int]]
     rows: dict[str, dict[str, list[tuple[Any, ...]]]]
 
@@ -57,12 +60,12 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_SCHEMA", "story")
         patch.setenv("TIDEMARK_RAW", str(raw))
-        told = Story(Lakehouse(spark, raw, "story"), {}, {})
+        told = Story(Lakehouse(spark, raw, "story"), [], {}, {})
         for name, found in files.items():
             (raw / name).mkdir()
             for file in found[:-1]:
                 shutil.copy(file, raw / name)
-        told.lakehouse.run(*ONLY_TABLES)
+        told.lakehouse.run()
         told.note("all but the last")
         for name, found in files.items():
             shutil.copy(found[-1], raw / name)
@@ -70,8 +73,12 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         told.note("the last")
         told.lakehouse.run(*ONLY_TABLES)
         told.note("nothing new")
-        shutil.copy(files["transactions"][2], raw / "transactions" / "transactions_again.csv")
-        shutil.copy(files["user_events"][1], raw / "user_events" / "events_again.csv")
+        for name, found in files.items():
+            for position, file in enumerate(reversed(found)):
+                prefix = file.name.split("_")[0]
+                shutil.copy(file, raw / name / f"{prefix}_again_{position:02}.csv")
+        told.lakehouse.land()
+        told.explained = explain(spark, [])
         told.lakehouse.run(*ONLY_TABLES)
         told.note("sent again")
         yield told
@@ -94,8 +101,7 @@ def test_bronze_and_silver_hold_the_whole_log(story: Story) -> None:
     silver = story.rows["the last"]["silver.transactions"]
     assert len(silver) == len(log)
     assert sum(row[3] for row in silver) == quantity
-    bronze = story.lakehouse.table("bronze.transactions").where("_source_file != 'transactions_again.csv'")
-    assert bronze.count() == len(log)
+    assert story.lakehouse.table("bronze.transactions").where(SENT_ONCE).count() == len(log)
 
 
 def test_gold_adds_up_to_the_log(story: Story) -> None:
@@ -148,7 +154,7 @@ def test_events_come_out_in_the_known_numbers(story: Story, tmp_path: Path) -> N
 
 def test_rejected_rows_have_a_reason_and_their_line(story: Story) -> None:
     """R1.4: set aside, never lost."""
-    rejected = story.lakehouse.table("silver.rejected_user_events").where("_source_file != 'events_again.csv'")
+    rejected = story.lakehouse.table("silver.rejected_user_events").where(SENT_ONCE)
     reasons = {row["rejection_reason"]: row["count"] for row in rejected.groupBy("rejection_reason").count().collect()}
     assert reasons["the line does not fit its header or is not UTF-8"] == 10
     assert reasons["event_id is missing"] == 5
@@ -164,7 +170,7 @@ def test_nothing_new_commits_nothing(story: Story) -> None:
     assert story.versions["nothing new"] == story.versions["the last"]
 
 
-def test_a_file_sent_again_under_another_name_changes_nothing(story: Story) -> None:
+def test_files_sent_again_under_other_names_and_in_another_order_change_nothing(story: Story) -> None:
     """R1.5: bronze keeps what was sent; silver's and gold's accepted rows do not move."""
     before, after = story.versions["nothing new"], story.versions["sent again"]
     moved = {name for name in before if before[name] != after[name]}
@@ -173,6 +179,18 @@ def test_a_file_sent_again_under_another_name_changes_nothing(story: Story) -> N
         "story_bronze.user_events",
         "story_silver.rejected_user_events",
     }
+
+
+def test_explain_says_what_the_next_run_would_do(story: Story) -> None:
+    """R1.5: which versions, how many rows and bytes, and why; a model that waits for another says so."""
+    plans = {plan.table: plan for plan in story.explained}
+    assert sorted(plans) == sorted(f"story_{name}" for name in RESULTS)
+    (read,) = plans["story_silver.transactions"].reads
+    assert (read.source, read.said, read.rows) == ("story_bronze.transactions", "versions 3..3", 69_659)
+    assert read.bytes > 10_000
+    assert not plans["story_silver.transactions"].idle
+    assert plans["story_gold.daily_sales"].idle
+    assert plans["story_gold.daily_sales"].waits_for == ("story_silver.transactions",)
 
 
 def test_verify_proves_every_table_and_finds_a_tampered_row(

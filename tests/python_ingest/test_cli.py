@@ -47,6 +47,18 @@ def test_a_lake_that_is_held_names_its_holder(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [".lock"]
 
 
+def test_plain_dbt_works_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """The profile alone brings Spark, Delta and the lake: no tidemark needed."""
+    command = [sys.executable, "-m", "dbt.cli.main", "build", "--select", "event_types"]
+    lake = tmp_path / "my lake"
+    lake.mkdir()
+    variables = os.environ | {"TIDEMARK_LAKE": str(lake), "TIDEMARK_SCHEMA": "default"}
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "8 inserted" in done.stdout
+    assert (lake / "warehouse" / "silver.db" / "event_types" / "_delta_log").is_dir()
+
+
 @pytest.mark.parametrize(
     ("java", "says"),
     [

@@ -62,10 +62,7 @@ def test_killed_after_the_plan_the_next_run_finishes_it(
 ) -> None:
     """R1.5: planned but not written: the batch lands once, under its number."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(Lander, "_write", _killed)
-        with pytest.raises(KeyboardInterrupt):
-            people.land()
+    _land_killed_in(Lander, "_write", people, monkeypatch)
     outcome = people.land()
     assert (outcome.resumed, outcome.rows) == (1, 1)
     assert people.rows("id", "_batch_id") == [("1", 1)]
@@ -76,10 +73,7 @@ def test_killed_before_the_confirmation_the_next_run_only_confirms(
 ) -> None:
     """R1.5: written but not confirmed: nothing is written twice."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(Manifest, "confirm", _killed)
-        with pytest.raises(KeyboardInterrupt):
-            people.land()
+    _land_killed_in(Manifest, "confirm", people, monkeypatch)
     version = people.version()
     assert people.land().resumed == 1
     assert people.version() == version
@@ -89,10 +83,7 @@ def test_killed_before_the_confirmation_the_next_run_only_confirms(
 def test_delta_skips_a_batch_that_it_has(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: even a writer that does not look first cannot double a batch."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(Manifest, "confirm", _killed)
-        with pytest.raises(KeyboardInterrupt):
-            people.land()
+    _land_killed_in(Manifest, "confirm", people, monkeypatch)
     monkeypatch.setattr(Lander, "_in_bronze", lambda self, batch: False)
     people.land()
     assert people.rows("id", "_batch_id") == [("1", 1)]
@@ -103,10 +94,7 @@ def test_a_planned_file_that_changed_is_planned_anew(
 ) -> None:
     """R1.5: a plan is never carried out on other bytes than were planned."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(Lander, "_write", _killed)
-        with pytest.raises(KeyboardInterrupt):
-            people.land()
+    _land_killed_in(Lander, "_write", people, monkeypatch)
     people.write("one.csv", "id,name\n1,Eve\n")
     people.land()
     assert people.rows("name", "_batch_id") == [("Eve", 2)]
@@ -200,8 +188,14 @@ def test_a_lost_manifest_loses_no_file(people: FeedFolder) -> None:
         people.land()
 
 
-def _killed(*_: object) -> None:
-    raise KeyboardInterrupt
+def _land_killed_in(owner: type, step: str, people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
 
 
 def test_the_root_error_carries_what_and_fix() -> None:

@@ -1,0 +1,105 @@
+"""What the next run would do, model by model, and why; nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from python_ingest.compiling import Compiled, compiled_models
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VERSIONS = re.compile(r"versions (\d+)\.\.(\d+)")
+WHOLE = re.compile(r"as of version (\d+)")
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a model would read of one source.
+
+    Attributes:
+        source: `schema.name`.
+        said: which versions, and why these.
+        rows: rows written to the source by these versions, or all rows when it is read whole.
+        bytes: bytes of the same.
+    """
+
+    source: str
+    said: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the next run would do with one model.
+
+    Attributes:
+        table: `schema.name`.
+        reads: what it would read as things stand.
+        waits_for: models below it that the same run would change first, so that it may read more.
+    """
+
+    table: str
+    reads: tuple[Read, ...]
+    waits_for: tuple[str, ...]
+
+    @property
+    def idle(self) -> bool:
+        return all("nothing new" in read.said for read in self.reads)
+
+
+def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
+    """Plan models without running them.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+
+    Returns:
+        A plan for each model, those that feed others first.
+    """
+    plans: dict[str, Plan] = {}
+    waiting = {model.table: model for model in compiled_models(selection, purpose="explain")}
+    while waiting:
+        ready = [
+            model for model in waiting.values() if not waiting.keys() & {source for source, _ in model.reads}
+        ]
+        for model in ready:
+            plans[model.table] = _plan(spark, model, plans)
+            del waiting[model.table]
+    return list(plans.values())
+
+
+def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
+    sources = [below[source] for source, _ in model.reads if source in below]
+    waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
+    return Plan(model.table, tuple(_read(spark, source, said) for source, said in model.reads), waits_for)
+
+
+def _read(spark: SparkSession, source: str, said: str) -> Read:
+    if (versions := VERSIONS.match(said)) and spark.catalog.tableExists(source):
+        first, last = int(versions[1]), int(versions[2])
+        commits = spark.sql(f"describe history {source}").where(f"version between {first} and {last}")
+        metrics = [commit["operationMetrics"] for commit in commits.collect()]
+        return Read(source, said, _total(metrics, ROWS), _total(metrics, BYTES))
+    if WHOLE.match(said) and spark.catalog.tableExists(source):
+        detail = spark.sql(f"describe detail {source}").first()
+        return Read(source, said, spark.table(source).count(), detail["sizeInBytes"] if detail else 0)
+    return Read(source, said, 0, 0)
+
+
+ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+BYTES = ("numTargetBytesAdded", "numOutputBytes")
+
+
+def _total(metrics: Sequence[dict[str, str]], names: Sequence[str]) -> int:
+    """Add up metrics of commits; a plain write tells its rows as `numOutputRows`, a merge by kind."""
+    total = 0
+    for commit in metrics:
+        found = [int(commit[name]) for name in names if name in commit]
+        total += sum(found) if found else int(commit.get("numOutputRows", 0))
+    return total
