@@ -60,7 +60,9 @@ def read_lock(lock: Path) -> list[Jar]:
 
 
 def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
-    """Bring the jars that are not there yet into the folder; a jar with a wrong hash is not kept.
+    """Bring the jars that are not there yet into the folder, and remove those that are not locked.
+
+    A jar with a wrong hash is not kept.
 
     Args:
         jars: what to fetch.
@@ -73,6 +75,10 @@ def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
         TidemarkError: when a jar cannot be had, or its hash is not the locked one.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    locked = {jar.file_name for jar in jars}
+    for stray in folder.glob("*.jar"):
+        if stray.name not in locked:
+            stray.unlink()
     wanted = [jar for jar in jars if not _is_sound(folder / jar.file_name, jar)]
     if not wanted:
         return []

@@ -28,11 +28,13 @@ def test_a_line_that_is_no_coordinate_is_named(tmp_path: Path) -> None:
 
 
 def test_a_sound_jar_is_not_fetched_again(tmp_path: Path) -> None:
-    """The second time works offline."""
+    """The second time works offline; the jar of another version goes, or both would be on the class path."""
     content = b"jar"
     jar = jars.Jar(hashlib.sha256(content).hexdigest(), "g", "a", "1")
     (tmp_path / jar.file_name).write_bytes(content)
+    (tmp_path / "a-0.jar").write_bytes(content)
     assert jars.fetch([jar], tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["a-1.jar"]
 
 
 def test_a_jar_with_another_hash_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
