@@ -151,10 +151,10 @@ class Lander:
         found: list[tuple[SourceFile, Header]] = []
         for planned in batch.files:
             file = by_path.get(planned.path)
-            if file is None or self._storage.checksum(file) != planned.checksum:
+            if file is None:
                 return None
-            header = check_header(self._storage.head(file), self._feed)
-            if isinstance(header, Rejection):
+            read, header = self._read(file)
+            if read.checksum != planned.checksum or isinstance(header, Rejection):
                 return None
             found.append((file, header))
         return found
