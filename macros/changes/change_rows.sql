@@ -19,7 +19,18 @@
     ) }}
 {% endmacro %}
 
-{# What is read, as a comment for readers of the compiled SQL, and for `tidemark verify`. #}
+{# What is read, as a comment for readers of the compiled SQL, and for `tidemark verify` and `explain`. #}
 {% macro said_in_sql(window) %}
     {{ return(' /* consumes ' ~ window.source ~ ' ' ~ window.said ~ ' */') }}
+{% endmacro %}
+
+{% macro said_of_values(source, values) %}
+    {% if not values.number %}
+        {{ return('') }}
+    {% endif %}
+    {% set span = values.lowest if values.lowest == values.highest else values.lowest ~ ' .. ' ~ values.highest %}
+    {{ return(
+        ' /* prunes ' ~ source ~ ' ' ~ values.column ~ ': ' ~ values.number ~ ' value' ~ ('' if values.number == 1 else 's')
+        ~ ', ' ~ (span or 'null') | replace('*/', '* /') ~ ' */'
+    ) }}
 {% endmacro %}

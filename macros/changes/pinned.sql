@@ -1,11 +1,36 @@
-{% macro pinned(relation) %}
-    {{ return(adapter.dispatch('pinned', 'tidemark')(relation)) }}
+{% macro pinned(relation, touched=none) %}
+    {{ return(adapter.dispatch('pinned', 'tidemark')(relation, touched)) }}
 {% endmacro %}
 
-{% macro default__pinned(relation) %}
+{% macro default__pinned(relation, touched) %}
     {% if not execute or relation.is_cte %}
         {{ return(relation) }}
     {% endif %}
     {% set window = tidemark.change_window(relation) %}
-    {{ return('(select * from ' ~ relation ~ ' version as of ' ~ window.last ~ tidemark.said_in_sql(window) ~ ')') }}
+    {% set only = tidemark.only_touched(relation, window, touched) if touched else '' %}
+    {{ return('(select * from ' ~ relation ~ ' version as of ' ~ window.last ~ tidemark.said_in_sql(window) ~ only ~ ')') }}
+{% endmacro %}
+
+{# A predicate that keeps the values of a column that the changes touch, as literals: Delta skips files by them. #}
+{% macro only_touched(relation, window, column) %}
+    {% do tidemark.note_touched(relation, 'only') %}
+    {% if window.state == 'nothing new' %}
+        {{ return(' where false') }}
+    {% elif window.state != 'incremental' %}
+        {{ return('') }}
+    {% endif %}
+    {% set values = tidemark.values_of(column, tidemark.change_rows(relation, window, none)) %}
+    {{ return(' where ' ~ tidemark.among(tidemark.quoted(column), values) ~ tidemark.said_of_values(window.source, values)) }}
+{% endmacro %}
+
+{# Keys touched by another source would need rows that this restriction leaves out: stop. #}
+{% macro note_touched(relation, how) %}
+    {% set noted = tidemark.run_state('touched').setdefault(model.unique_id, {'keys': [], 'only': []}) %}
+    {% do noted[how].append(tidemark.table_name(relation)) %}
+    {% if noted.only and (noted['keys'] + noted.only) | unique | list | length > 1 %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': pinned(' ~ noted.only[0] ~ ', touched=…) reads only what its own changes touch, but keys come from '
+            ~ noted['keys'] | unique | join(' and ') ~ '. Leave `touched` out.'
+        ) %}
+    {% endif %}
 {% endmacro %}

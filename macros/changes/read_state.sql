@@ -1,9 +1,12 @@
 {# The one place that decides how this model reads, for all its sources at once: a model that must read one of
-   them whole reads all of them whole, and its table is replaced. #}
+   them whole reads all of them whole. #}
 {% macro read_state() %}
     {% set states = tidemark.run_state('read_states') %}
     {% if model.unique_id not in states %}
         {% do states.update({model.unique_id: tidemark.decide_read_state()}) %}
+        {% if states[model.unique_id].state in ('history lost', 'columns added') %}
+            {% do log(tidemark.table_name(this) ~ ' reads its sources whole: ' ~ states[model.unique_id].why, info=True) %}
+        {% endif %}
     {% endif %}
     {{ return(states[model.unique_id]) }}
 {% endmacro %}
@@ -16,48 +19,35 @@
     {% elif not is_incremental() %}
         {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}
     {% endif %}
-    {% set marked = [] %}
+    {% set marks = [] %}
     {% for node in tidemark.dependencies(model) %}
         {% set source = api.Relation.create(schema=node.schema, identifier=node.get('alias') or node.identifier) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
         {% if mark %}
-            {% do marked.append(source) %}
-            {% set now = tidemark.table_state(source) %}
-            {% if mark.source_id != now.id or mark.version > now.version %}
-                {{ return({
-                    'state': 'history lost',
-                    'why': tidemark.table_name(source) ~ ' was replaced after version ' ~ mark.version ~ ' was read'
-                }) }}
-            {% endif %}
-            {% set rewrite = tidemark.rewritten_since(source, mark.version, now.version) if node.resource_type == 'source' %}
-            {% if rewrite %}
-                {{ return({
-                    'state': 'history lost',
-                    'why': tidemark.table_name(source) ~ ' is append-only, but had a ' ~ rewrite ~ ' after version ' ~ mark.version
-                }) }}
+            {% do marks.append(mark) %}
+            {% if mark.version is not none %}
+                {% set lost = tidemark.lost_history(source, mark, tidemark.table_state(source), node.resource_type == 'source') %}
+                {% if lost %}
+                    {{ return({'state': 'history lost', 'why': lost}) }}
+                {% endif %}
             {% endif %}
         {% endif %}
     {% endfor %}
-    {% if not marked %}
+    {% if not marks %}
         {{ return({'state': 'first run', 'why': 'first run: no checkpoint yet'}) }}
+    {% endif %}
+    {% if marks[0].contract != tidemark.contract_of(model.unique_id) %}
+        {% set added = tidemark.added_columns(this) %}
+        {% if added %}
+            {{ return({'state': 'columns added', 'why': 'new in its contract: ' ~ added | join(', ')}) }}
+        {% endif %}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
 {% endmacro %}
 
-{# The first operation after a version that took landed rows away or changed them, or none. #}
-{% macro rewritten_since(relation, version, last) %}
-    {% if last > version %}
-        {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ (last - version))
-            if row['operation'] in ('DELETE', 'UPDATE', 'MERGE', 'RESTORE', 'TRUNCATE') %}
-            {{ return(row['operation'] ~ ' (version ' ~ row['version'] ~ ')') }}
-        {% endfor %}
-    {% endif %}
-    {{ return(none) }}
-{% endmacro %}
-
 {% macro dependencies(node) %}
     {% set found = [] %}
-    {% for unique_id in node.depends_on.nodes %}
+    {% for unique_id in node.depends_on.nodes if unique_id.split('.')[0] in ('source', 'model', 'seed', 'snapshot') %}
         {% do found.append(graph.sources.get(unique_id) or graph.nodes.get(unique_id)) %}
     {% endfor %}
     {{ return(found) }}

@@ -1,27 +1,39 @@
-{# Id and latest version of a Delta table. A landed table is looked at once a run, so that all its readers see the same. #}
+{# Id, latest version and size of a Delta table: looked at once a command, and again after the command wrote it. #}
 {% macro table_state(relation) %}
     {% set name = tidemark.table_name(relation) %}
-    {% set landed = graph.sources.values() | selectattr('schema', 'equalto', relation.schema)
-        | selectattr('identifier', 'equalto', relation.identifier) | list | length > 0 %}
-    {% set states = tidemark.run_state('landed') %}
+    {% set states = tidemark.run_state('tables') %}
     {% if name in states %}
         {{ return(states[name]) }}
     {% endif %}
     {% if load_relation(relation) is none %}
         {% if flags.WHICH not in ('build', 'run', 'test') %}
-            {{ return({'id': none, 'version': 0}) }}  {# compile, docs and lint work on an empty lake too #}
+            {{ return({'id': none, 'version': 0, 'properties': {}}) }}  {# compile, docs and lint work on an empty lake too #}
         {% endif %}
+        {% set landed = graph.sources.values() | selectattr('schema', 'equalto', relation.schema)
+            | selectattr('identifier', 'equalto', relation.identifier) | list %}
         {% do exceptions.raise_compiler_error(
             name ~ ' does not exist yet' ~ ('. Land it first: `tidemark land ' ~ relation.identifier ~ '`.'
             if landed else '. Build it first: `dbt build --select ' ~ relation.identifier ~ '`.')
         ) %}
     {% endif %}
-    {% set state = {
-        'id': run_query('describe detail ' ~ relation).columns['id'].values()[0],
-        'version': run_query('describe history ' ~ relation ~ ' limit 1').columns['version'].values()[0] | int
-    } %}
-    {% if landed %}
-        {% do states.update({name: state}) %}
-    {% endif %}
-    {{ return(state) }}
+    {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
+    {% set properties = detail['properties'] %}
+    {% do states.update({name: {
+        'id': detail['id'],
+        'version': tidemark.last_commit(relation).version,
+        'files': detail['numFiles'] | int,
+        'bytes': detail['sizeInBytes'] | int,
+        'properties': fromjson(properties) if properties is string else properties or {}
+    }}) %}
+    {{ return(states[name]) }}
+{% endmacro %}
+
+{# Called after a write to a table that was looked at before. #}
+{% macro note_version(relation, version) %}
+    {% do tidemark.table_state(relation).update(version=version) %}
+{% endmacro %}
+
+{# Called after a table was replaced or altered: the next reader looks again. #}
+{% macro forget_table_state(relation) %}
+    {% do tidemark.run_state('tables').pop(tidemark.table_name(relation), none) %}
 {% endmacro %}

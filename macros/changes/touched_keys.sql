@@ -3,12 +3,12 @@
 {% endmacro %}
 
 {% macro default__touched_keys(relation, columns) %}
-    {% set keys = [columns] if columns is string else columns %}
     {% if not execute or relation.is_cte %}
         {% set rows = relation %}
     {% else %}
+        {% do tidemark.note_touched(relation, 'keys') %}
         {# before-images too: a row that moved away touches the key that it left #}
         {% set rows = tidemark.change_rows(relation, tidemark.change_window(relation), none) %}
     {% endif %}
-    {{ return('(select distinct ' ~ keys | join(', ') ~ ' from ' ~ rows ~ ')') }}
+    {{ return('(select distinct ' ~ tidemark.quoted(columns) ~ ' from ' ~ rows ~ ')') }}
 {% endmacro %}

@@ -4,16 +4,40 @@
     {% for column in get_column_schema_from_query(sql) %}
         {% do types.update({column.name: column.dtype}) %}
     {% endfor %}
-    {% set flags_deletes = '_is_deleted' in types %}
-    {% do types.pop('_is_deleted', none) %}
-    {% if config.get('contract').enforced %}
-        {% set stored = 'select * except (_is_deleted) from (' ~ sql ~ ')' if flags_deletes else sql %}
-        {% do get_assert_columns_equivalent(stored) %}
-    {% endif %}
-    {% if not config.get('unique_key') %}
+    {% set keys = tidemark.as_list(config.get('unique_key')) %}
+    {% set newest_by = tidemark.as_list(config.get('meta', {}).get('newest_by')) %}
+    {# with newest_by, a deleted row stays as a tombstone: a late older version must not bring it back #}
+    {% set flags_deletes = '_is_deleted' in types and not newest_by %}
+    {% set counts_versions = '_versions' in types %}
+    {% set helpers = (['_is_deleted'] if flags_deletes else []) + (['_versions'] if counts_versions else []) %}
+    {% for helper in helpers %}
+        {% do types.pop(helper) %}
+    {% endfor %}
+    {% if not keys %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': unique_key is not set. Give the columns of its grain: {{ config(unique_key=[...]) }}.'
         ) %}
     {% endif %}
-    {{ return({'sql': sql, 'columns': types.keys() | list, 'types': types, 'flags_deletes': flags_deletes}) }}
+    {% for name in keys + newest_by if name not in types %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': `' ~ name ~ '` is in unique_key or newest_by, but not among its columns: ' ~ types.keys() | join(', ') ~ '.'
+        ) %}
+    {% endfor %}
+    {% if config.get('contract').enforced and not tidemark.is_as_declared(types) %}
+        {% do get_assert_columns_equivalent('select * except (' ~ helpers | join(', ') ~ ') from (' ~ sql ~ ')' if helpers else sql) %}
+    {% endif %}
+    {{ return({
+        'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
+        'values': types.keys() | reject('in', keys) | list,
+        'flags_deletes': flags_deletes, 'counts_versions': counts_versions
+    }) }}
+{% endmacro %}
+
+{# True when names and types are those of the contract, to the letter; dbt's own comparison costs two more queries. #}
+{% macro is_as_declared(types) %}
+    {% set declared = {} %}
+    {% for column in model.columns.values() %}
+        {% do declared.update({column.name: column.data_type | lower | replace(' ', '')}) %}
+    {% endfor %}
+    {{ return(declared == types) }}
 {% endmacro %}

@@ -11,11 +11,15 @@
             {%- endfor %}
         )
         as
-        select {{ query.columns | join(', ') }}
-        from ({{ query.sql }})
+        select {{ tidemark.quoted(query.columns) }}
+        from ({{ tidemark.once_a_key(query) }}) as incoming
         {{ 'where not _is_deleted' if query.flags_deletes }}
     {% endset %}
     {% do run_query(create_sql) %}
-    {% set metrics = tidemark.last_commit(relation).metrics %}
-    {% do tidemark.say_written(inserted=metrics.get('numOutputRows', 0) | int) %}
+    {% do tidemark.forget_table_state(relation) %}
+    {% set commit = tidemark.last_commit(relation) %}
+    {% do tidemark.say_written({
+        'inserted': commit.metrics.get('numOutputRows', 0) | int, 'commit': commit,
+        'sql': query.sql if query.counts_versions else none
+    }) %}
 {% endmacro %}

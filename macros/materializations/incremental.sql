@@ -5,13 +5,24 @@
     {% if existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
         {% do tidemark.create_from(this, tidemark.checked_query(sql)) %}
         {% do persist_docs(this, model) %}
+        {% do tidemark.forget_table_state(this) %}
     {% elif tidemark.has_nothing_new(model) %}
-        {% do tidemark.say_written() %}
+        {% if tidemark.is_redeclared() %}
+            {% do tidemark.check_table(this, tidemark.checked_query(sql)) %}
+        {% endif %}
+        {% do tidemark.say_written({}) %}
     {% else %}
         {% set query = tidemark.checked_query(sql) %}
         {% do tidemark.check_table(this, query) %}
-        {% do tidemark.merge_into(this, query) %}
+        {% if config.get('incremental_strategy') == 'insert_overwrite' %}
+            {% do tidemark.overwrite_partitions(this, query) %}
+        {% else %}
+            {% do tidemark.merge_into(this, query) %}
+        {% endif %}
+    {% endif %}
+    {% if existing is not none and not tidemark.reads_whole(model) and tidemark.is_redeclared() %}
         {% do persist_docs(this, model) %}
+        {% do tidemark.forget_table_state(this) %}
     {% endif %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [this]}) }}

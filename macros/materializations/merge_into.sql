@@ -1,47 +1,82 @@
 {# Merges newest-wins by null-safe keys. Rows that would change nothing are dropped first: a MERGE that
    matches them rewrites their files even when no clause applies. #}
 {% macro merge_into(relation, query) %}
-    {% set keys = tidemark.as_list(config.get('unique_key')) %}
-    {% set newest_by = tidemark.as_list(config.get('meta', {}).get('newest_by')) %}
-    {% set values = query.columns | reject('in', keys) | list %}
-    {% set same_key = tidemark.null_safe_equal('incoming', 'present', keys) %}
-    {% set merge_sql %}
-        merge into {{ relation }} as present
-        using (
-            select incoming.*
-            from ({{ query.sql }}) as incoming
-            left join (select *, true as _is_present from {{ relation }}) as present
-                on {{ same_key }}
-            where
-                {% if query.flags_deletes %}
-                if(incoming._is_deleted, present._is_present,
-                {% endif %}
-                present._is_present is null
-                {% if values %}
-                or (
-                    not ({{ tidemark.null_safe_equal('incoming', 'present', values) }})
-                    {% for column in newest_by %}
-                    and (incoming.{{ column }} >= present.{{ column }} or present.{{ column }} is null)
-                    {% endfor %}
-                )
-                {% endif %}
-                {{ ')' if query.flags_deletes }}
-        ) as incoming
-        on {{ same_key }}
-        {% if query.flags_deletes %}
-        when matched and incoming._is_deleted then delete
-        {% endif %}
-        {% if values %}
-        when matched then update set
-            {% for column in values %}{{ column }} = incoming.{{ column }}{{ ', ' if not loop.last }}{% endfor %}
-        {% endif %}
-        when not matched then insert ({{ query.columns | join(', ') }})
-            values (incoming.{{ query.columns | join(', incoming.') }})
-    {% endset %}
-    {% set counts = run_query(merge_sql).rows[0] %}
-    {% do tidemark.say_written(
-        inserted=counts['num_inserted_rows'] | int,
-        updated=counts['num_updated_rows'] | int,
-        deleted=counts['num_deleted_rows'] | int
-    ) %}
+    {% set prunes = config.get('meta', {}).get('prune_by') %}
+    {% set batch = tidemark.kept('batch', tidemark.once_a_key(query)) if prunes else '(' ~ tidemark.once_a_key(query) ~ ')' %}
+    {% set pruning = tidemark.pruned_by(query, batch) %}
+    {% set outcomes = tidemark.kept('outcomes', tidemark.outcomes_of(relation, query, batch, pruning)) %}
+    {% set counts = tidemark.counted(outcomes, query) %}
+    {% if counts.inserted or counts.updated or counts.deleted %}
+        {% set merge_sql %}
+            merge into {{ relation }} as present
+            using (select * from {{ outcomes }} where _outcome in ('inserted', 'updated', 'deleted')) as incoming
+            on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }} {{ pruning.predicate }}
+            {% if counts.deleted %}
+            when matched and incoming._outcome = 'deleted' then delete
+            {% endif %}
+            {% if counts.updated %}
+            when matched then update set
+                {% for column in query['values'] -%}
+                {{ tidemark.quoted(column) }} = incoming.{{ tidemark.quoted(column) }}{{ ', ' if not loop.last }}
+                {%- endfor %}
+            {% endif %}
+            {% if counts.inserted %}
+            when not matched then insert ({{ tidemark.quoted(query.columns) }})
+                values ({{ tidemark.quoted(query.columns, 'incoming.') }})
+            {% endif %}
+        {% endset %}
+        {% do run_query(merge_sql) %}
+        {% do counts.update(commit=tidemark.last_commit(relation)) %}
+        {% do tidemark.note_version(relation, counts.commit.version) %}
+    {% endif %}
+    {% do tidemark.let_go('outcomes') %}
+    {% if prunes %}
+        {% do tidemark.let_go('batch') %}
+    {% endif %}
+    {% do tidemark.say_written(counts) %}
+{% endmacro %}
+
+{# Each row of the batch with what becomes of it. #}
+{% macro outcomes_of(relation, query, batch, pruning) %}
+    {% set newest_by = query.newest_by %}
+    {% set first_wins = config.get('meta', {}).get('insert_only') and tidemark.read_state().state != 'columns added' %}
+    select
+        incoming.*,
+        case
+            {% if query.flags_deletes -%}
+            when incoming._is_deleted then if(present._is_present, 'deleted', 'unchanged')
+            {% endif -%}
+            when present._is_present is null then 'inserted'
+            {% if query['values'] -%}
+            when {{ tidemark.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
+            {% endif -%}
+            {% if first_wins -%}
+            else 'superseded'
+            {%- elif newest_by -%}
+            when struct({{ tidemark.quoted(newest_by, 'incoming.') }}) < struct({{ tidemark.quoted(newest_by, 'present.') }}) then 'superseded'
+            else 'updated'
+            {%- else -%}
+            else '{{ 'updated' if query['values'] else 'unchanged' }}'
+            {%- endif %}
+        end as _outcome
+    from {{ batch }} as incoming
+    left join (select *, true as _is_present from {{ relation }} as present where true {{ pruning.predicate }}) as present
+        on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }}
+{% endmacro %}
+
+{# Numbers of rows by outcome; versions of a key that lost within the batch count as superseded. #}
+{% macro counted(outcomes, query) %}
+    {% set counts = {'inserted': 0, 'updated': 0, 'deleted': 0, 'unchanged': 0, 'superseded': 0, 'versions': none} %}
+    {% set versions = 'sum(_versions)' if query.counts_versions else 'count(*)' %}
+    {% set read = namespace(rows=0, versions=0) %}
+    {% for row in run_query('select _outcome, count(*) as rows, ' ~ versions ~ ' as versions from ' ~ outcomes ~ ' group by _outcome') %}
+        {% do counts.update({row['_outcome']: row['rows'] | int}) %}
+        {% set read.rows = read.rows + row['rows'] | int %}
+        {% set read.versions = read.versions + row['versions'] | int %}
+    {% endfor %}
+    {% do counts.update(superseded=counts.superseded + read.versions - read.rows) %}
+    {% if query.counts_versions %}
+        {% do counts.update(versions=read.versions) %}
+    {% endif %}
+    {{ return(counts) }}
 {% endmacro %}

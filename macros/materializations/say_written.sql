@@ -1,9 +1,16 @@
-{# What the model wrote, where dbt prints it and in the node's adapter_response. #}
-{% macro say_written(inserted=0, updated=0, deleted=0) %}
-    {% set total = inserted + updated + deleted %}
+{# What the model wrote: for dbt's line and the node's adapter_response, and kept for ops.model_runs. `counts` has
+   numbers of rows by outcome, and `commit` when there was one. #}
+{% macro say_written(counts) %}
     {% set words = [] %}
-    {% for count, word in [(inserted, 'inserted'), (updated, 'updated'), (deleted, 'deleted')] if count %}
-        {% do words.append('{:,} '.format(count) ~ word) %}
+    {% for word in ('inserted', 'updated', 'deleted') if counts.get(word) %}
+        {% do words.append('{:,} '.format(counts[word]) ~ word) %}
     {% endfor %}
-    {% do store_raw_result('main', message=words | join(', ') or 'no change', code='WROTE' if total else 'UNCHANGED', rows_affected=total) %}
+    {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) %}
+    {% set how = tidemark.run_state('read_states').get(model.unique_id, {}) %}
+    {% set why = '; read whole: ' ~ how.why if how.state in ('history lost', 'columns added') else '' %}
+    {% do store_raw_result(
+        'main', message=(words | join(', ') or 'no change') ~ why, code='WROTE' if total else 'UNCHANGED', rows_affected=total
+    ) %}
+    {% set commit = counts.get('commit') %}
+    {% do tidemark.run_state('written').update({model.unique_id: dict(counts, version=commit.version if commit else none)}) %}
 {% endmacro %}

@@ -10,9 +10,9 @@
         or tidemark.seed_checksum(this) != checksum %}  {# dbt hashes only the path of a big file #}
         {% do run_query(tidemark.seed_sql(this, agate_table, checksum)) %}
         {% do persist_docs(this, model) %}
-        {% do tidemark.say_written(inserted=agate_table.rows | length) %}
+        {% do tidemark.say_written({"inserted": agate_table.rows | length}) %}
     {% else %}
-        {% do tidemark.say_written() %}
+        {% do tidemark.say_written({}) %}
     {% endif %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [this]}) }}
@@ -45,5 +45,5 @@
 {% endmacro %}
 
 {% macro literal(value) %}
-    {{ return('null' if value is none else "'" ~ tidemark.escaped(value) ~ "'") }}
+    {{ return('null' if value is none or value is undefined else "'" ~ tidemark.escaped(value) ~ "'") }}
 {% endmacro %}

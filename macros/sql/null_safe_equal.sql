@@ -1,5 +1,5 @@
 {% macro null_safe_equal(left, right, columns) %}
     {%- for column in columns -%}
-        {{ left }}.{{ column }} <=> {{ right }}.{{ column }}{{ ' and ' if not loop.last }}
+        {{ left }}.{{ tidemark.quoted(column) }} <=> {{ right }}.{{ tidemark.quoted(column) }}{{ ' and ' if not loop.last }}
     {%- endfor -%}
 {% endmacro %}

@@ -5,7 +5,7 @@ with touched_days as (
 ),
 
 user_events as (
-    select * from {{ pinned(ref('user_events')) }}
+    select * from {{ pinned(ref('user_events'), touched='event_date') }}
 ),
 
 daily as (

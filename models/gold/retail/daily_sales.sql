@@ -5,7 +5,7 @@ with touched_days as (
 ),
 
 transactions as (
-    select * from {{ pinned(ref('transactions')) }}
+    select * from {{ pinned(ref('transactions'), touched='transaction_date') }}
 ),
 
 daily as (

@@ -7,7 +7,8 @@ with staged as (
 accepted as (
     select
         *,
-        row_number() over (partition by event_id order by updated_at desc, {{ landing_order() }}) as newest_rank
+        row_number() over (partition by event_id order by updated_at desc, {{ landing_order() }}) as newest_rank,
+        count(*) over (partition by event_id) as _versions
     from staged
     where rejection_reason is null
 ),
@@ -20,7 +21,8 @@ newest as (
         device,
         event_at,
         cast(event_at as date) as event_date,
-        updated_at
+        updated_at,
+        _versions
     from accepted
     where newest_rank = 1
 )

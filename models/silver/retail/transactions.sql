@@ -7,7 +7,8 @@ with staged as (
 accepted as (
     select
         *,
-        row_number() over (partition by transaction_id order by {{ landing_order() }}) as newest_rank
+        row_number() over (partition by transaction_id order by {{ landing_order() }}) as newest_rank,
+        count(*) over (partition by transaction_id) as _versions
     from staged
     where rejection_reason is null
 ),
@@ -18,7 +19,8 @@ newest as (
         customer_id,
         transaction_date,
         quantity,
-        amount
+        amount,
+        _versions
     from accepted
     where newest_rank = 1
 )

@@ -1,9 +1,11 @@
-{# The column adds up to an aggregate of what the model has read of the one below it. #}
-{% test same_total(model, column_name, of, expression) %}
+{# The column adds up to the sum of `value` over what the model has read of `of`. Only changes since the test last
+   passed are added up: the totals were equal then. #}
+{% test same_total(model, column_name, of, value) %}
+    {% set rows = tidemark.signed_rows([{'relation': model}, {'relation': of, 'read_by': model}]) %}
     with totals as (
         select
-            (select sum({{ column_name }}) from {{ model }}) as total,
-            (select {{ expression }} from {{ tidemark.consumed(of, by=model) }}) as expected_total
+            (select sum(_sign * {{ column_name }}) from {{ rows[0] }}) as total,
+            (select sum(_sign * ({{ value }})) from {{ rows[1] }}) as expected_total
     )
 
     select *

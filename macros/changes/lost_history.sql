@@ -1,0 +1,54 @@
+{# Why the changes of a source after a version cannot be read one by one, in words, or none. #}
+{% macro lost_history(relation, mark, now, is_landed) %}
+    {% set name = tidemark.table_name(relation) %}
+    {% if mark.source_id != now.id or mark.version > now.version %}
+        {{ return(name ~ ' was replaced after version ' ~ mark.version ~ ' was read') }}
+    {% elif mark.version == now.version %}
+        {{ return(none) }}
+    {% elif now.properties.get('delta.enableChangeDataFeed') != 'true' %}
+        {{ return(name ~ ' has no change data feed; `alter table ' ~ name
+            ~ " set tblproperties ('delta.enableChangeDataFeed' = 'true')` switches it on") }}
+    {% endif %}
+    {% set commits = tidemark.commits_since(relation, mark.version) %}
+    {% if commits | length < now.version - mark.version %}
+        {{ return('the log of ' ~ name ~ ' no longer holds version ' ~ (mark.version + 1)) }}
+    {% endif %}
+    {% for commit in commits %}
+        {% if commit.operation == 'SET TBLPROPERTIES' and 'delta.enableChangeDataFeed' in commit.parameters.get('properties', '') %}
+            {{ return('the change data feed of ' ~ name ~ ' was switched on at version ' ~ commit.version) }}
+        {% elif commit.operation == 'VACUUM START' and tidemark.is_swept(commits, commit) %}
+            {{ return(name ~ ' was vacuumed at version ' ~ commit.version ~ ', past changes that were not read yet') }}
+        {% elif is_landed and commit.operation in ('DELETE', 'UPDATE', 'MERGE', 'RESTORE', 'TRUNCATE') %}
+            {{ return(name ~ ' is append-only, but had a ' ~ commit.operation ~ ' after version ' ~ mark.version) }}
+        {% endif %}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# The commits of a table after a version, newest first; looked at once a command. #}
+{% macro commits_since(relation, version) %}
+    {% set now = tidemark.table_state(relation) %}
+    {% set name = tidemark.table_name(relation) ~ ' ' ~ version ~ '..' ~ now.version %}
+    {% set known = tidemark.run_state('commits') %}
+    {% if name not in known %}
+        {% set commits = [] %}
+        {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ (now.version - version)) %}
+            {% set parameters = row['operationParameters'] %}
+            {% set metrics = row['operationMetrics'] %}
+            {% do commits.append({
+                'version': row['version'] | int, 'operation': row['operation'], 'at': row['timestamp'],
+                'parameters': fromjson(parameters) if parameters is string else parameters or {},
+                'metrics': fromjson(metrics) if metrics is string else metrics or {}
+            }) %}
+        {% endfor %}
+        {% do known.update({name: commits}) %}
+    {% endif %}
+    {{ return(known[name]) }}
+{% endmacro %}
+
+{# True when a VACUUM took files of a commit among these: what its retention does not keep. #}
+{% macro is_swept(commits, vacuum) %}
+    {% set kept = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}
+    {% set horizon = vacuum.at - modules.datetime.timedelta(milliseconds=kept | int) %}
+    {{ return(commits | selectattr('version', 'lt', vacuum.version) | selectattr('at', 'lt', horizon) | list | length > 0) }}
+{% endmacro %}

@@ -1,0 +1,64 @@
+{% macro watermark_filter(source, column, lookback=none) %}
+    {{ return(adapter.dispatch('watermark_filter', 'tidemark')(source, column, lookback)) }}
+{% endmacro %}
+
+{% macro default__watermark_filter(source, column, lookback) %}
+    {% if not execute or source.is_cte %}
+        {{ return('true') }}
+    {% endif %}
+    {% set window = tidemark.watermark_window(source, column, lookback) %}
+    {% set name = tidemark.quoted(column) %}
+    {% set bounds = [] %}
+    {% if window.state == 'incremental' %}
+        {% set low = tidemark.typed_literal(window.low, window.type) %}
+        {# >= : rows that tie with the mark may have come after it was taken #}
+        {% do bounds.append(name ~ ' >= ' ~ low ~ ('' if not lookback else ' - ' ~ lookback if lookback is number else ' - interval ' ~ lookback)) %}
+    {% endif %}
+    {% if window.watermark is not none %}
+        {% do bounds.append(name ~ ' <= ' ~ tidemark.typed_literal(window.watermark, window.type)) %}
+    {% endif %}
+    {{ return('(' ~ name ~ ' is null or ' ~ (bounds | join(' and ') or 'false') ~ ')' ~ tidemark.said_in_sql(window)) }}
+{% endmacro %}
+
+{# From the stored mark to the highest value there is now, which the next run starts from. It never moves back. #}
+{% macro watermark_window(relation, column, lookback) %}
+    {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
+    {% set source = tidemark.table_name(relation) %}
+    {% if source in windows %}
+        {{ return(windows[source]) }}
+    {% endif %}
+    {% set how = tidemark.read_state() %}
+    {% set mark = tidemark.checkpoint(this, source) %}
+    {% set kept = mark.watermark if mark and mark.source_id == 'watermark ' ~ column and how.state in ('incremental', 'verify') else none %}
+    {% if how.state == 'incremental' and kept is none %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
+            ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
+    {% set high = tidemark.highest(relation, column, kept) %}
+    {% set span = {
+        'incremental': column ~ ' from ' ~ (kept or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
+    }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
+    {% do windows.update({source: {
+        'source': source, 'source_id': 'watermark ' ~ column, 'state': how.state, 'first': none, 'last': none,
+        'low': kept, 'watermark': high.value, 'type': high.type, 'said': span
+    }}) %}
+    {% do log(tidemark.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}
+    {{ return(windows[source]) }}
+{% endmacro %}
+
+{# The highest value of a column, not below the one that is kept. #}
+{% macro highest(relation, column, kept) %}
+    {% set name = tidemark.quoted(column) %}
+    {% set found = run_query(
+        'select cast(max(' ~ name ~ ') as string) as value, typeof(max(' ~ name ~ ')) as type from ' ~ relation
+    ).rows[0] %}
+    {% if kept is none or found['value'] is none or env_var('TIDEMARK_PURPOSE', '') == 'verify' %}
+        {{ return({'value': kept if kept is not none else found['value'], 'type': found['type']}) }}
+    {% endif %}
+    {% set later = run_query(
+        'select ' ~ tidemark.typed_literal(found['value'], found['type']) ~ ' > ' ~ tidemark.typed_literal(kept, found['type']) ~ ' as is_later'
+    ).rows[0]['is_later'] %}
+    {{ return({'value': found['value'] if later else kept, 'type': found['type']}) }}
+{% endmacro %}

@@ -1,0 +1,13 @@
+{# Computes a query once and keeps its rows in Spark's cache for the statements of this model. #}
+{% macro kept(name, sql) %}
+    {% do run_query('cache table ' ~ tidemark.kept_name(name) ~ ' as ' ~ sql) %}
+    {{ return(tidemark.kept_name(name)) }}
+{% endmacro %}
+
+{% macro let_go(name) %}
+    {% do run_query('drop view ' ~ tidemark.kept_name(name)) %}
+{% endmacro %}
+
+{% macro kept_name(name) %}
+    {{ return(['tidemark', this.schema, this.identifier, name, invocation_id[:8]] | join('_')) }}
+{% endmacro %}

@@ -1,0 +1,15 @@
+{# The query's rows; two of one key stop the run, since either could win. #}
+{% macro once_a_key(query, rows=none) %}
+    select * except (_copies)
+    from (
+        select *, count(*) over (partition by {{ tidemark.quoted(query['keys']) }}) as _copies
+        from {{ rows or '(' ~ query.sql ~ ')' }}
+    )
+    where assert_true(
+        _copies = 1,
+        concat(
+            '{{ this.identifier }} has ', _copies, ' rows of the key ',
+            to_json(struct({{ tidemark.quoted(query['keys']) }})), ' in one run. Keep one: row_number() … = 1.'
+        )
+    ) is null
+{% endmacro %}

@@ -1,0 +1,38 @@
+{# Replaces the partitions that the query names, where they differ from what is there. A row flagged `_is_deleted`
+   names a partition that has no rows left. The predicate is given, so no session setting is touched. #}
+{% macro overwrite_partitions(relation, query) %}
+    {% set partitions = tidemark.as_list(config.get('partition_by')) %}
+    {% if partitions | length != 1 %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': insert_overwrite needs one partition_by column, not ' ~ partitions | length ~ '.'
+        ) %}
+    {% endif %}
+    {% set partition = partitions[0] %}
+    {% set batch = tidemark.kept('batch', query.sql) %}
+    {% set rows = '(select ' ~ tidemark.quoted(query.columns) ~ ' from ' ~ batch ~ (' where not _is_deleted' if query.flags_deletes else '') ~ ')' %}
+    {% set named = tidemark.among(tidemark.quoted(partition), tidemark.values_of(partition, batch, limit=100000)) %}
+    {% set differing_rows %}
+        (select {{ tidemark.quoted(query.columns) }}
+        from (
+            select {{ tidemark.quoted(query.columns) }}, 1 as _side from ({{ tidemark.once_a_key(query, rows) }})
+            union all
+            select {{ tidemark.quoted(query.columns) }}, -1 as _side from {{ relation }} where {{ named }}
+        )
+        group by {{ tidemark.quoted(query.columns) }}
+        having sum(_side) != 0)
+    {% endset %}
+    {% set differing = tidemark.values_of(partition, differing_rows, limit=100000) %}
+    {% set counts = {} %}
+    {% if differing.number %}
+        {% set these = tidemark.among(tidemark.quoted(partition), differing) %}
+        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select * from ' ~ rows ~ ' where ' ~ these) %}
+        {% set commit = tidemark.last_commit(relation) %}
+        {% do tidemark.note_version(relation, commit.version) %}
+        {% do counts.update({
+            'inserted': commit.metrics.get('numOutputRows', 0) | int,
+            'deleted': commit.metrics.get('numDeletedRows', 0) | int, 'commit': commit
+        }) %}
+    {% endif %}
+    {% do tidemark.let_go('batch') %}
+    {% do tidemark.say_written(counts) %}
+{% endmacro %}

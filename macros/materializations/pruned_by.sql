@@ -1,0 +1,36 @@
+{# The predicate on the present table that lets Delta skip files: the batch's values of `meta.prune_by`, as literals.
+   Safe only where a key always has the same value, so it must be a column of the key, or come with the expression
+   that gives it from the key. #}
+{% macro pruned_by(query, batch) %}
+    {% set declared = config.get('meta', {}).get('prune_by') %}
+    {% if not declared %}
+        {{ return({'predicate': '', 'values': none}) }}
+    {% endif %}
+    {% set column, expression = (declared, none) if declared is string else (declared.items() | list)[0] %}
+    {% if column not in query.types %}
+        {% do exceptions.raise_compiler_error(this.identifier ~ ': prune_by names `' ~ column ~ '`, which is not one of its columns.') %}
+    {% elif expression is none and column not in query['keys'] %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': prune_by `' ~ column ~ '` is not in unique_key, so a row that moves would be merged twice. '
+            ~ "Put it into unique_key, or say how the key gives it: prune_by: {" ~ column ~ ": 'expression of " ~ query['keys'] | join(', ') ~ "'}."
+        ) %}
+    {% elif expression is not none %}
+        {% do tidemark.check_determined(query, batch, column, expression) %}
+    {% endif %}
+    {% set values = tidemark.values_of(column, batch) %}
+    {% do tidemark.run_state('pruning').update({model.unique_id: values}) %}
+    {{ return({'predicate': 'and ' ~ tidemark.among('present.' ~ tidemark.quoted(column), values), 'values': values}) }}
+{% endmacro %}
+
+{# The expression sees the key's columns only, and must give each row's value. #}
+{% macro check_determined(query, batch, column, expression) %}
+    {% set wrong = run_query(
+        'select count(*) as rows from (select ' ~ tidemark.quoted(query['keys']) ~ ', ' ~ tidemark.quoted(column)
+        ~ ' as _declared from ' ~ batch ~ ') where not ((' ~ expression ~ ') <=> _declared)'
+    ).rows[0]['rows'] | int %}
+    {% if wrong %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', which ' ~ wrong ~ ' of this run\'s rows deny.'
+        ) %}
+    {% endif %}
+{% endmacro %}

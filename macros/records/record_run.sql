@@ -1,0 +1,123 @@
+{% macro create_run_tables() %}
+    {% if execute and flags.WHICH in ('build', 'run') %}
+        {% do tidemark.create_ops_table('runs', [
+            'invocation_id string', 'command string', 'started_at timestamp', 'ended_at timestamp', 'succeeded boolean',
+            'models_written int', 'models_unchanged int', 'models_failed int', 'models_skipped int',
+            'tests_passed int', 'tests_failed int'
+        ]) %}
+        {% do tidemark.create_ops_table('model_runs', [
+            'invocation_id string', 'model string', 'status string', 'state string', 'reads array<string>', 'rows_read bigint',
+            'rows_inserted bigint', 'rows_updated bigint', 'rows_deleted bigint', 'rows_unchanged bigint',
+            'rows_superseded bigint', 'rows_rejected bigint', 'bytes_read bigint', 'files_read bigint',
+            'bytes_written bigint', 'files_written bigint', 'table_version bigint', 'seconds double', 'message string'
+        ]) %}
+    {% endif %}
+{% endmacro %}
+
+{# On-run-end, after the checkpoints. A command in which no model read anything and nothing failed leaves no record. #}
+{% macro record_run(results) %}
+    {% if not execute or flags.WHICH not in ('build', 'run') %}{{ return('') }}{% endif %}
+    {% set rows = [] %}
+    {% for result in results if result.node.resource_type == 'model' and result.status in ('success', 'error') %}
+        {% set state = tidemark.state_of_run(result) %}
+        {% if state != 'nothing new' %}
+            {% do rows.append(tidemark.model_run_row(result, state)) %}
+        {% endif %}
+    {% endfor %}
+    {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
+    {% if rows or failed %}
+        {% do tidemark.insert_rows('runs', [tidemark.run_row(results, failed)]) %}
+        {% if rows %}
+            {% do tidemark.insert_rows('model_runs', rows) %}
+        {% endif %}
+    {% endif %}
+{% endmacro %}
+
+{% macro state_of_run(result) %}
+    {% set states = tidemark.window_states(result.node) | reject('equalto', 'nothing new') | list %}
+    {{ return(states | first if states else 'nothing new' if result.status == 'success' else 'not read') }}
+{% endmacro %}
+
+{% macro run_row(results, failed) %}
+    {% set models = results | selectattr('node.resource_type', 'equalto', 'model') | list %}
+    {% set tests = results | selectattr('node.resource_type', 'in', ('test', 'unit_test')) | list %}
+    {% set written = namespace(count=0) %}
+    {% for result in models if tidemark.run_state('written').get(result.node.unique_id, {}).get('version') is not none and result.status == 'success' %}
+        {% set written.count = written.count + 1 %}
+    {% endfor %}
+    {% set succeeded = models | selectattr('status', 'equalto', 'success') | list | length %}
+    {{ return({
+        'invocation_id': invocation_id, 'command': flags.WHICH,
+        'started_at': run_started_at.isoformat(), 'ended_at': modules.datetime.datetime.now(modules.pytz.utc).isoformat(),
+        'succeeded': not failed, 'models_written': written.count, 'models_unchanged': succeeded - written.count,
+        'models_failed': models | selectattr('status', 'equalto', 'error') | list | length,
+        'models_skipped': models | selectattr('status', 'equalto', 'skipped') | list | length,
+        'tests_passed': tests | selectattr('status', 'equalto', 'pass') | list | length,
+        'tests_failed': tests | selectattr('status', 'in', ('fail', 'error')) | list | length
+    }) }}
+{% endmacro %}
+
+{% macro model_run_row(result, state) %}
+    {% set node = result.node %}
+    {% set relation = api.Relation.create(schema=node.schema, identifier=node.alias) %}
+    {% set wrote = tidemark.run_state('written').get(node.unique_id, {}) %}
+    {% set row = {
+        'invocation_id': invocation_id, 'model': tidemark.table_name(relation), 'status': result.status | string, 'state': state,
+        'reads': [], 'rows_read': 0, 'bytes_read': 0, 'files_read': 0, 'seconds': result.execution_time,
+        'rows_rejected': tidemark.rejected_rows(node), 'table_version': wrote.get('version'),
+        'message': (result.message | string)[:500] if result.status == 'error' else none
+    } %}
+    {% for outcome in ('inserted', 'updated', 'deleted', 'unchanged', 'superseded') %}
+        {% do row.update({'rows_' ~ outcome: wrote.get(outcome, 0) if wrote else none}) %}
+    {% endfor %}
+    {% for window in tidemark.run_state('windows').get(node.unique_id, {}).values() %}
+        {% do row['reads'].append(window.source ~ ' ' ~ window.said) %}
+        {% set metrics = tidemark.read_metrics(tidemark.relation_named(window.source), window) if result.status == 'success' else {} %}
+        {% for name in ('rows', 'bytes', 'files') %}
+            {% do row.update({name ~ '_read': row[name ~ '_read'] + metrics.get(name, 0) if metrics.get(name, 0) is not none and row[name ~ '_read'] is not none else none}) %}
+        {% endfor %}
+    {% endfor %}
+    {% set written = tidemark.written_metrics(wrote.commit.metrics) if wrote.get('commit') else {} %}
+    {% do row.update(bytes_written=written.get('bytes', 0), files_written=written.get('files', 0)) %}
+    {{ return(row) }}
+{% endmacro %}
+
+{# Rows that the model `rejected_<name>` set aside in this command, for the model `<name>` that reads the same. #}
+{% macro rejected_rows(node) %}
+    {% for other in graph.nodes.values() if other.resource_type == 'model' and other.alias == 'rejected_' ~ node.alias and other.schema == node.schema %}
+        {{ return(tidemark.accounted_rows(other.unique_id)) }}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}
+
+{% macro relation_named(name) %}
+    {{ return(api.Relation.create(schema=name.split('.')[0], identifier=name.split('.')[1])) }}
+{% endmacro %}
+
+{% macro insert_rows(name, rows) %}
+    {% set columns = rows[0].keys() | list %}
+    {% set tuples = [] %}
+    {% for row in rows %}
+        {% set values = [] %}
+        {% for column in columns %}
+            {% do values.append(tidemark.sql_value(row[column], column)) %}
+        {% endfor %}
+        {% do tuples.append('(' ~ values | join(', ') ~ ')') %}
+    {% endfor %}
+    {% do run_query('insert into ' ~ tidemark.ops_table(name) ~ ' (' ~ columns | join(', ') ~ ') values ' ~ tuples | join(', ')) %}
+{% endmacro %}
+
+{% macro sql_value(value, column) %}
+    {% if value is none or value is undefined %}
+        {{ return('null') }}
+    {% elif value is boolean or value is number %}
+        {{ return(value | string | lower) }}
+    {% elif value is string %}
+        {{ return(('timestamp ' if column.endswith('_at') else '') ~ tidemark.literal(value)) }}
+    {% endif %}
+    {% set parts = [] %}
+    {% for part in value %}
+        {% do parts.append(tidemark.literal(part)) %}
+    {% endfor %}
+    {{ return('array(' ~ parts | join(', ') ~ ')') }}
+{% endmacro %}

@@ -1,0 +1,40 @@
+{# How many landed rows a model's run stands for in this command, or none when it did not run: the versions of its
+   keys that its SQL counts as `_versions`, else its rows. #}
+{% macro accounted_rows(unique_id) %}
+    {% set wrote = tidemark.run_state('written').get(unique_id) %}
+    {% if not wrote %}
+        {{ return(none) }}
+    {% elif wrote.get('sql') %}
+        {{ return(run_query('select sum(_versions) as rows from (' ~ wrote.sql ~ ')').rows[0]['rows'] or 0) }}
+    {% elif wrote.get('versions') is not none %}
+        {{ return(wrote.versions) }}
+    {% endif %}
+    {{ return(wrote.get('inserted', 0) + wrote.get('updated', 0) + wrote.get('unchanged', 0) + wrote.get('superseded', 0)) }}
+{% endmacro %}
+
+{# A test's query: the rows that a model and its rejected_* model have read in this command = those that they account for. #}
+{% macro row_balance(accepted, rejected) %}
+    {% if not execute %}
+        {{ return('select 1 as found from ' ~ accepted ~ ' cross join ' ~ rejected) }}
+    {% endif %}
+    {% set ids = [] %}
+    {% for relation in (accepted, rejected) %}
+        {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
+            {% do ids.append(node.unique_id) %}
+        {% endfor %}
+    {% endfor %}
+    {% set windows = tidemark.run_state('windows') %}
+    {% set accepted_windows = windows.get(ids[0], {}).values() | list %}
+    {% set counts = {'rows_read': 0, 'rows_accepted': 0, 'rows_rejected': 0} %}
+    {% if accepted_windows and tidemark.run_state('written').get(ids[0]) and tidemark.run_state('written').get(ids[1])
+        and accepted_windows | map(attribute='said') | list == windows.get(ids[1], {}).values() | map(attribute='said') | list %}
+        {% for window in accepted_windows %}
+            {% do counts.update(rows_read=counts.rows_read + tidemark.read_metrics(tidemark.relation_named(window.source), window).rows) %}
+        {% endfor %}
+        {% do counts.update(rows_accepted=tidemark.accounted_rows(ids[0]), rows_rejected=tidemark.accounted_rows(ids[1])) %}
+    {% endif %}
+    {{ return(
+        'select * from values (' ~ counts.values() | join(', ') ~ ') as counted (' ~ counts.keys() | join(', ') ~ ') '
+        ~ 'where rows_read != rows_accepted + rows_rejected'
+    ) }}
+{% endmacro %}

@@ -1,0 +1,39 @@
+{# The distinct values of a column: each of them when they are at most `limit`, else their bounds only. #}
+{% macro values_of(column, rows, limit=200) %}
+    {% set name = tidemark.quoted(column) %}
+    {% set found = run_query(
+        'select count(*) as number, count_if(found is null) as nulls, max(typeof(found)) as type, '
+        ~ 'cast(min(found) as string) as lowest, cast(max(found) as string) as highest, '
+        ~ 'if(count(*) <= ' ~ limit ~ ', to_json(sort_array(collect_list(cast(found as string)))), null) as each '
+        ~ 'from (select distinct ' ~ name ~ ' as found from ' ~ rows ~ ')'
+    ).rows[0] %}
+    {{ return({
+        'column': column, 'number': found['number'] | int, 'nulls': found['nulls'] | int, 'type': found['type'],
+        'lowest': found['lowest'], 'highest': found['highest'], 'each': fromjson(found['each']) if found['each'] else none
+    }) }}
+{% endmacro %}
+
+{# A predicate on `column` that is true for all of the values. #}
+{% macro among(column, values) %}
+    {% set bounds = [] %}
+    {% if values.nulls %}
+        {% do bounds.append(column ~ ' is null') %}
+    {% endif %}
+    {% if values.each %}
+        {% set literals = [] %}
+        {% for value in values.each %}
+            {% do literals.append(tidemark.typed_literal(value, values.type)) %}
+        {% endfor %}
+        {% do bounds.append(column ~ ' in (' ~ literals | join(', ') ~ ')') %}
+    {% elif values.lowest is not none %}
+        {% do bounds.append(
+            column ~ ' between ' ~ tidemark.typed_literal(values.lowest, values.type)
+            ~ ' and ' ~ tidemark.typed_literal(values.highest, values.type)
+        ) %}
+    {% endif %}
+    {{ return('(' ~ bounds | join(' or ') ~ ')' if bounds else 'false') }}
+{% endmacro %}
+
+{% macro typed_literal(value, type) %}
+    {{ return("cast('" ~ tidemark.escaped(value) ~ "' as " ~ type ~ ')') }}
+{% endmacro %}

@@ -1,0 +1,30 @@
+{# The keys that stand more than once, among those of the rows that the table gained since the test passed. #}
+{% macro repeated_keys(relation, columns) %}
+    {% set keys = tidemark.as_list(columns) %}
+    {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
+    select {{ tidemark.quoted(keys) }}, count(*) as copies
+    from {{ relation }} {{ 'version as of ' ~ window.last if window.last is defined }} as present
+    {% if window.state != 'whole' -%}
+    left semi join {{ tidemark.gained_rows(relation) }} as gained
+        on {{ tidemark.null_safe_equal('present', 'gained', keys) }}
+    {{ tidemark.where_written(relation, keys, window) }}
+    {% endif -%}
+    group by {{ tidemark.quoted(keys) }}
+    having count(*) > 1
+{% endmacro %}
+
+{# The literals by which this command's merge has pruned, where all that is tested was written by it. #}
+{% macro where_written(relation, keys, window) %}
+    {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
+        {% set values = tidemark.run_state('pruning').get(node.unique_id) %}
+        {% if values and window.first == window.last and values.column in keys %}
+            {{ return('where ' ~ tidemark.among('present.' ~ tidemark.quoted(values.column), values)) }}
+        {% endif %}
+    {% endfor %}
+    {{ return('') }}
+{% endmacro %}
+
+{# dbt's `unique`: NULL does not count. #}
+{% macro spark__test_unique(model, column_name) %}
+    select * from ({{ tidemark.repeated_keys(model, column_name) }}) where {{ column_name }} is not null
+{% endmacro %}

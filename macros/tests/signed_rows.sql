@@ -1,0 +1,35 @@
+{# For tests of sums: each table's changes since the test passed, with `_sign` 1 for what came and -1 for what went;
+   or all rows of all of them, when one must be read whole. #}
+{% macro signed_rows(tables) %}
+    {% if not execute %}
+        {{ return(tables | map(attribute='relation') | list) }}
+    {% endif %}
+    {% set windows = [] %}
+    {% for table in tables %}
+        {% set version = tidemark.consumed_version(table.relation, table.read_by) if table.read_by else none %}
+        {% do windows.append(tidemark.tested_window(table.relation, version)) %}
+    {% endfor %}
+    {% set whole = 'whole' in windows | map(attribute='state') | list %}
+    {% set rows = [] %}
+    {% for table in tables %}
+        {% set window = dict(windows[loop.index0], state='whole') if whole else windows[loop.index0] %}
+        {% do rows.append(
+            "(select *, if(_change_type in ('insert', 'update_postimage'), 1, -1) as _sign from "
+            ~ tidemark.change_rows(table.relation, window, none) ~ ')'
+        ) %}
+    {% endfor %}
+    {{ return(rows) }}
+{% endmacro %}
+
+{# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint; -1: nothing. #}
+{% macro consumed_version(relation, by) %}
+    {% set source = tidemark.table_name(relation) %}
+    {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == by.schema and node.alias == by.identifier %}
+        {% set window = tidemark.run_state('windows').get(node.unique_id, {}).get(source) %}
+        {% if window %}
+            {{ return(window.last) }}
+        {% endif %}
+    {% endfor %}
+    {% set mark = tidemark.checkpoint(by, source) %}
+    {{ return(mark.version if mark else -1) }}
+{% endmacro %}

@@ -1,0 +1,59 @@
+{# What a test has to look at of one table: the versions since it last passed, or the whole table. Kept like the
+   windows of models, so that record_checkpoints moves the mark when the test passes. #}
+{% macro tested_window(relation, version=none) %}
+    {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
+    {% set source = tidemark.table_name(relation) %}
+    {% if source in windows %}
+        {{ return(windows[source]) }}
+    {% endif %}
+    {% set now = tidemark.table_state(relation) %}
+    {% set last = now.version if version is none else version %}
+    {% set mark = tidemark.checkpoint(model.unique_id, source) %}
+    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'first': 0, 'last': last, 'said': 'as of version ' ~ last} %}
+    {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != tidemark.contract_of(model.unique_id)
+        or mark.version > last or tidemark.lost_history(relation, mark, now, false) %}
+        {# the whole table #}
+    {% elif mark.version == last %}
+        {% do window.update(state='nothing new', said='after version ' ~ last ~ ': nothing new') %}
+    {% else %}
+        {% do window.update(state='incremental', first=mark.version + 1, said='versions ' ~ (mark.version + 1) ~ '..' ~ last) %}
+    {% endif %}
+    {% do windows.update({source: window}) %}
+    {{ return(window) }}
+{% endmacro %}
+
+{# True when nothing that the test looks at has changed since it passed. #}
+{% macro is_settled(node) %}
+    {% set states = [] %}
+    {% for below in tidemark.dependencies(node) %}
+        {% set relation = api.Relation.create(schema=below.schema, identifier=below.get('alias') or below.identifier) %}
+        {% if not tidemark.has_versions(relation) %}
+            {{ return(false) }}
+        {% endif %}
+        {% do states.append(tidemark.tested_window(relation).state) %}
+    {% endfor %}
+    {{ return(states | unique | list == ['nothing new']) }}
+{% endmacro %}
+
+{% macro has_versions(relation) %}
+    {% set found = load_relation(relation) %}
+    {{ return(found is not none and found.is_delta) }}
+{% endmacro %}
+
+{# The rows that a table gained since the test passed and still has: what a test of single rows has to look at. #}
+{% macro gained_rows(relation) %}
+    {% set window = tidemark.tested_window(relation) %}
+    {% if window.state == 'whole' %}
+        {{ return('(select * from ' ~ relation ~ ' version as of ' ~ window.last ~ ')') }}
+    {% elif window.state == 'nothing new' %}
+        {{ return('(select * from ' ~ relation ~ ' where false)') }}
+    {% elif window.first == window.last %}
+        {{ return(tidemark.change_rows(relation, window, ['insert', 'update_postimage'])) }}
+    {% endif %}
+    {# several commits: what came and went in between does not count #}
+    {% set columns = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
+    {{ return(
+        '(select ' ~ columns ~ ' from ' ~ tidemark.change_rows(relation, window, none) ~ ' group by ' ~ columns
+        ~ " having sum(if(_change_type in ('insert', 'update_postimage'), 1, -1)) > 0)"
+    ) }}
+{% endmacro %}
