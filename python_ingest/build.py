@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from python_ingest.errors import DbtError
 Progress = Callable[[str], None]
 TABLES = ("seed", "model", "snapshot")
 TRACE = ("at org.", "at java.", "at scala.", "at io.", "JVM stacktrace", "Caused by:", "== SQL")
+RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (?P<said>.*?)(?: SQLSTATE: \w+)?\n")
 WRAPPERS = ("Runtime Error", "Database Error")
 
 
@@ -99,6 +101,8 @@ def summarize(results: Iterable[Any]) -> Built:
 
 def plain_message(message: str | None) -> str:
     """Return a message of dbt or Spark without stack traces and query plans."""
+    if raised := RAISED.search(message or ""):
+        return raised["said"].strip()
     lines = []
     for line in (message or "").splitlines():
         if line.lstrip().startswith(TRACE):

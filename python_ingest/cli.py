@@ -14,6 +14,7 @@ from python_ingest import project, steps
 from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
+from python_ingest.lock import hold, lake_folder
 from python_ingest.session import warm_session
 from python_ingest.simulator import simulate_user_events
 
@@ -41,36 +42,36 @@ def options(debug: Debug = False) -> None:
 @app.command()
 def land(feeds: Feeds = None) -> None:
     """Land new and changed files in bronze, each exactly once."""
-    lakehouse = project.load()
+    lakehouse = _opened()
     chosen = choose(lakehouse.feeds, feeds or [])
-    with warm_session(lakehouse.root) as spark:
-        steps.land(spark, lakehouse, chosen)
+    spark = warm_session(lakehouse.root)
+    steps.land(spark, lakehouse, chosen)
 
 
 @app.command()
 def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
     """Land all feeds, then `dbt build`, on one warm Spark session."""
-    lakehouse = project.load()
-    with warm_session(lakehouse.root) as spark:
-        steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
-        selected = ["--select", *select] if select else []
-        steps.build(selected + ["--full-refresh"] * full_refresh)
+    lakehouse = _opened()
+    spark = warm_session(lakehouse.root)
+    steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
+    selected = ["--select", *select] if select else []
+    steps.build([*steps.DATA_ONLY, *selected, *["--full-refresh"] * full_refresh])
 
 
 @app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each with a rebuild from what it has consumed, row for row."""
-    lakehouse = project.load()
-    with warm_session(lakehouse.root) as spark:
-        steps.verify(spark, models or [])
+    lakehouse = _opened()
+    spark = warm_session(lakehouse.root)
+    steps.verify(spark, models or [])
 
 
 @app.command()
 def explain(models: Models = None) -> None:
     """Say what the next run would do with each model, from which versions, and why; run nothing."""
-    lakehouse = project.load()
-    with warm_session(lakehouse.root) as spark:
-        steps.explain(spark, models or [])
+    lakehouse = _opened()
+    spark = warm_session(lakehouse.root)
+    steps.explain(spark, models or [])
 
 
 @app.command()
@@ -94,6 +95,13 @@ def simulate_events(
         raise TidemarkError(f"--start {start!r} is not a date.", "Write it as 2025-01-31.") from None
     counts = simulate_user_events(folder, start=first, days=days, events_per_day=rows, seed=seed)
     typer.echo(f"{counts.files} files, {counts.lines} lines in {folder}")
+
+
+def _opened() -> project.Project:
+    """Hold the lake before anything that takes time, then parse the project."""
+    project.enter_root()
+    hold(lake_folder())
+    return project.load()
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from python_ingest.build import plain_message
 from python_ingest.errors import DbtError
 
 READS = re.compile(r"/\* consumes (?P<source>\S+) (?P<said>.*?) \*/")
+PRUNES = re.compile(r"/\* prunes (?P<source>\S+) (?P<said>.*?) \*/")
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,14 @@ class Compiled:
         table: `schema.name`.
         sql: its query.
         reads: source and words, such as (`bronze.events`, `versions 12..15`), for each source.
+        prunes: source and words, such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, where it
+            reads only what its changes touch.
     """
 
     table: str
     sql: str
     reads: tuple[tuple[str, str], ...]
+    prunes: dict[str, str]
 
 
 def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
@@ -65,5 +69,8 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
 
 
 def _compiled(node: Any) -> Compiled:
-    reads = {match["source"]: match["said"] for match in READS.finditer(node.compiled_code)}
-    return Compiled(f"{node.schema}.{node.alias}", node.compiled_code, tuple(reads.items()))
+    reads, prunes = (
+        {match["source"]: match["said"] for match in pattern.finditer(node.compiled_code)}
+        for pattern in (READS, PRUNES)
+    )
+    return Compiled(f"{node.schema}.{node.alias}", node.compiled_code, tuple(reads.items()), prunes)

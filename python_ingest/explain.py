@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from python_ingest.compiling import Compiled, compiled_models
@@ -25,12 +25,14 @@ class Read:
         said: which versions, and why these.
         rows: rows written to the source by these versions, or all rows when it is read whole.
         bytes: bytes of the same.
+        touches: to which values of a column it would go back in the whole source, or nothing.
     """
 
     source: str
     said: str
     rows: int
     bytes: int
+    touches: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,11 @@ def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
 def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
     sources = [below[source] for source, _ in model.reads if source in below]
     waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
-    return Plan(model.table, tuple(_read(spark, source, said) for source, said in model.reads), waits_for)
+    reads = (
+        replace(_read(spark, source, said), touches=model.prunes.get(source, ""))
+        for source, said in model.reads
+    )
+    return Plan(model.table, tuple(reads), waits_for)
 
 
 def _read(spark: SparkSession, source: str, said: str) -> Read:

@@ -1,8 +1,7 @@
-"""The warm Spark session, built from profiles.yml, and the lock on the lake that it needs."""
+"""The warm Spark session, built from profiles.yml."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import sys
@@ -12,21 +11,15 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from python_ingest.errors import LakeBusyError, TidemarkError
+from python_ingest.errors import TidemarkError
+from python_ingest.lock import LOCK, hold, lake_folder
 from python_ingest.project import spark_settings
 
 JARS = Path(".jars")
-LOCK = ".lock"
 
 
-def lake_folder() -> Path:
-    """Return the local folder of the lake, as profiles.yml takes it from the environment."""
-    return Path(os.environ.get("TIDEMARK_LAKE", "lake"))
-
-
-@contextmanager
-def warm_session(root: Path, *, empty: bool = False) -> Iterator[SparkSession]:
-    """Hold the lake and yield the Spark session that dbt will use too.
+def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
+    """Hold the lake and return the Spark session that dbt will use too.
 
     Args:
         root: the project's folder, which must be the current one.
@@ -38,12 +31,11 @@ def warm_session(root: Path, *, empty: bool = False) -> Iterator[SparkSession]:
     """
     if not any(JARS.glob("*.jar")):
         raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
-    with _held(lake_folder()):
-        if empty:
-            _empty(lake_folder())
-        with _quiet_jvm(root / "logs"):
-            session = _session(spark_settings(root))
-        yield session
+    hold(lake_folder())
+    if empty:
+        _empty(lake_folder())
+    with _quiet_jvm(root / "logs"):
+        return _session(spark_settings(root))
 
 
 def _session(settings: dict[str, str]) -> SparkSession:
@@ -59,28 +51,6 @@ def _empty(lake: Path) -> None:
             shutil.rmtree(entry)
         elif entry.name != LOCK:
             entry.unlink()
-
-
-@contextmanager
-def _held(lake: Path) -> Iterator[None]:
-    lake.mkdir(parents=True, exist_ok=True)
-    with (lake / LOCK).open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.seek(0)
-            holder = lock.read().strip() or "another process"
-            raise LakeBusyError(
-                f"The lake {lake} is held by {holder}.",
-                "Wait until it has ended, or choose another lake with TIDEMARK_LAKE.",
-            ) from None
-        lock.truncate(0)
-        lock.write(f"process {os.getpid()} (tidemark {' '.join(sys.argv[1:])})")
-        lock.flush()
-        try:
-            yield
-        finally:
-            lock.truncate(0)
 
 
 @contextmanager

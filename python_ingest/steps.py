@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NARROW = 100
+DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests look at SQL, not at data
 console = Console(highlight=False, soft_wrap=True)
 if not console.is_terminal:
     console = Console(highlight=False, soft_wrap=True, width=NARROW)
@@ -105,6 +106,8 @@ def explain(spark: SparkSession, selection: Sequence[str]) -> None:
         for read in plan.reads:
             size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
             console.print(f"    reads {read.source} {read.said}{size}", markup=False)
+            if read.touches:
+                console.print(f"    goes back to {read.source} for {read.touches}", markup=False)
         if plan.waits_for:
             console.print(f"    after {', '.join(plan.waits_for)}, which the run changes first", markup=False)
 

@@ -92,7 +92,7 @@ def _unproven(model: Compiled) -> str | None:
 def _compare(spark: SparkSession, sql: str, verdict: Verdict) -> None:
     table = spark.table(verdict.table)
     rebuilt = spark.sql(sql)
-    if "_is_deleted" in rebuilt.columns:
+    if "_is_deleted" in rebuilt.columns and "_is_deleted" not in table.columns:
         rebuilt = rebuilt.where("not _is_deleted")
     sides = (
         rebuilt.select(table.columns)

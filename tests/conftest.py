@@ -31,8 +31,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that profiles.yml describes, on a scratch lake."""
     os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
     project.invoke_dbt(["--quiet", "parse"])
-    with warm_session(ROOT) as session:
-        yield session
+    session = warm_session(ROOT)
+    yield session
     session.stop()
 
 

@@ -1,23 +1,23 @@
-{% macro folded(relation, by, measures) %}
-    {{ return(adapter.dispatch('folded', 'tidemark')(relation, by, measures)) }}
+{% macro folded(relation, by, measures, where='true') %}
+    {{ return(adapter.dispatch('folded', 'tidemark')(relation, by, measures, where)) }}
 {% endmacro %}
 
-{% macro default__folded(relation, by, measures) %}
+{% macro default__folded(relation, by, measures, where) %}
     {% set measured = tidemark.parsed_measures(measures) %}
     {% if not execute or relation.is_cte %}
-        {{ return(tidemark.aggregated(relation, by, measured)) }}
+        {{ return(tidemark.aggregated(relation, by, measured, where)) }}
     {% endif %}
     {% set window = tidemark.change_window(relation) %}
     {% if window.state == 'nothing new' %}
-        {{ return(tidemark.aggregated(tidemark.change_rows(relation, window, none), by, measured)) }}
+        {{ return(tidemark.aggregated(tidemark.change_rows(relation, window, none), by, measured, where)) }}
     {% elif window.state != 'incremental' %}
-        {{ return(tidemark.aggregated(tidemark.pinned(relation), by, measured)) }}
+        {{ return(tidemark.aggregated(tidemark.pinned(relation), by, measured, where)) }}
     {% endif %}
-    {{ return(tidemark.folded_changes(relation, window, tidemark.as_list(by), measured)) }}
+    {{ return(tidemark.folded_changes(relation, window, tidemark.as_list(by), measured, where)) }}
 {% endmacro %}
 
 {# The plain query: what a full rebuild computes. #}
-{% macro aggregated(rows, by, measured) %}
+{% macro aggregated(rows, by, measured, where) %}
     select
         {{ tidemark.quoted(by) }},
         {% for measure in measured -%}
@@ -25,13 +25,14 @@
         {% endfor -%}
         false as _is_deleted
     from {{ rows }}
+    where {{ where }}
     group by {{ tidemark.quoted(by) }}
 {% endmacro %}
 
 {# Present + after-images - before-images. A minimum or maximum cannot be taken back: keys whose extreme may have
    gone are aggregated anew, and so are all touched keys when the table was written since its checkpoint (the
    changes may be in it already, from a run that was cut off). #}
-{% macro folded_changes(relation, window, by, measured) %}
+{% macro folded_changes(relation, window, by, measured, where) %}
     {% set keys = tidemark.quoted(by) %}
     {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
     {% set counter = (measured | selectattr('counts_rows') | first).name %}
@@ -43,6 +44,7 @@
             {% endfor -%}
             if(_change_type in ('insert', 'update_postimage'), 1, -1) as _sign
         from {{ tidemark.change_rows(relation, window, none) }}
+        where {{ where }}
     ),
 
     lost_keys as (
@@ -56,7 +58,7 @@
             group by all
             having sum(_sign) < 0
         ) as taken
-        inner join {{ this }} as present
+        inner join {{ tidemark.as_it_is(this) }} as present
             on {{ tidemark.null_safe_equal('taken', 'present', by) }}
         where
             {% for measure in extremes -%}
@@ -92,7 +94,7 @@
             {%- else %}coalesce(present.{{ value }}, 0) + coalesce(deltas.{{ value }}, 0){% endif %} as {{ value }}{{ ',' if not loop.last }}
             {% endfor %}
         from deltas
-        left join {{ this }} as present
+        left join {{ tidemark.as_it_is(this) }} as present
             on {{ tidemark.null_safe_equal('deltas', 'present', by) }}
     ),
 
@@ -111,6 +113,7 @@
                 {% endfor -%}
                 true as _is_there
             from {{ tidemark.pinned(relation) }}
+            where {{ where }}
         ) as source_rows
             on {{ tidemark.null_safe_equal('lost_keys', 'source_rows', by) }}
         group by {{ tidemark.quoted(by, 'lost_keys.') }}

@@ -11,3 +11,8 @@
 {% macro kept_name(name) %}
     {{ return(['tidemark', this.schema, this.identifier, name, invocation_id[:8]] | join('_')) }}
 {% endmacro %}
+
+{# A table at its present version: without the version, Spark computes what is kept from it anew when it is written. #}
+{% macro as_it_is(relation) %}
+    {{ return(relation ~ ' version as of ' ~ tidemark.table_state(relation).version) }}
+{% endmacro %}

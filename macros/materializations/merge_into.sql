@@ -60,7 +60,9 @@
             {%- endif %}
         end as _outcome
     from {{ batch }} as incoming
-    left join (select *, true as _is_present from {{ relation }} as present where true {{ pruning.predicate }}) as present
+    left join (
+        select *, true as _is_present from {{ tidemark.as_it_is(relation) }} as present where true {{ pruning.predicate }}
+    ) as present
         on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }}
 {% endmacro %}
 

@@ -20,7 +20,7 @@ class FixtureProject:
     def __init__(self, spark: SparkSession, name: str, prefix: str) -> None:
         self.spark = spark
         self.prefix = prefix
-        self._folder = ROOT / "tests" / "fixtures" / name
+        self.folder = ROOT / "tests" / "fixtures" / name
         spark.sql(f"create schema {prefix}_bronze")
 
     def create_source(self, name: str, columns: str) -> str:
@@ -32,11 +32,33 @@ class FixtureProject:
         return table
 
     def dbt(self, *arguments: str) -> Built:
-        options = ["--project-dir", str(self._folder), "--profiles-dir", str(ROOT)]
+        options = ["--project-dir", str(self.folder), "--profiles-dir", str(ROOT)]
         outcome: Any = dbtRunner().invoke(["--log-level", "none", *arguments, *options])
         os.chdir(ROOT)
         assert outcome.exception is None
         return summarize(outcome.result.results)
+
+    def run(self, *models: str) -> str:
+        """Run models; return the message of the first that fails, or nothing."""
+        failed = self.dbt("run", "--select", *models).failed
+        return failed[0][1] if failed else ""
+
+    def said(self, *models: str, options: tuple[str, ...] = ()) -> dict[str, str]:
+        """Run models, all of which must succeed; return what each wrote, in words."""
+        built = self.dbt("run", "--select", *models, *options)
+        assert built.failed == []
+        return {table.table.removeprefix(f"{self.prefix}_silver."): table.said for table in built.tables}
+
+    def last_run(self, model: str) -> Any:
+        """The newest row of ops.model_runs of a model."""
+        runs = self.spark.table(f"{self.prefix}_ops.model_runs").where(f"model = '{self.table(model)}'")
+        started = self.spark.table(f"{self.prefix}_ops.runs").select("invocation_id", "started_at")
+        return runs.join(started, "invocation_id", how="inner").orderBy("started_at", ascending=False).first()
+
+    def mark(self, model: str) -> Any:
+        """The newest checkpoint of a model with one source."""
+        marks = self.spark.table(f"{self.prefix}_ops.checkpoints").where(f"model = '{self.table(model)}'")
+        return marks.orderBy("sequence", ascending=False).first()
 
     def rows(self, model: str) -> list[tuple[Any, ...]]:
         """The model's rows, in their order as text."""
@@ -64,3 +86,9 @@ class Guarded(FixtureProject):
 def guarded(spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guarded]:
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     yield Guarded(spark, prefix)
+
+
+@pytest.fixture
+def cases(spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> FixtureProject:
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    return FixtureProject(spark, "cases", prefix)

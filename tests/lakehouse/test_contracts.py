@@ -44,7 +44,10 @@ def test_descriptions_are_kept_and_written_once(guarded: Guarded) -> None:
     """Quotes, backslashes and percent signs in a description; no commit where nothing changed."""
     guarded.insert("(1, 5)")
     guarded.dbt("run", "--select", "guarded")
-    comments = {row["col_name"]: row["comment"] for row in guarded.spark.sql(f"describe {guarded.table('guarded')}").collect()}
+    comments = {
+        row["col_name"]: row["comment"]
+        for row in guarded.spark.sql(f"describe {guarded.table('guarded')}").collect()
+    }
     assert comments["amount"] == "It's 100 % of the \\ amount."
     version = latest_version(guarded.spark, guarded.table("guarded"))
     guarded.insert("(1, 5)")
@@ -65,4 +68,3 @@ def test_a_seed_keeps_nulls_apostrophes_and_backslashes(guarded: Guarded) -> Non
     ]
     assert not guarded.dbt("seed").failed
     assert latest_version(guarded.spark, guarded.table("names")) == version
-

@@ -156,7 +156,10 @@ def test_events_come_out_in_the_known_numbers(story: Story, tmp_path: Path) -> N
 def test_rejected_rows_have_a_reason_and_their_line(story: Story) -> None:
     """R1.4: set aside, never lost."""
     rejected = story.lakehouse.table("silver.rejected_user_events").where(SENT_ONCE)
-    reasons = {row["rejection_reason"]: row["count"] for row in rejected.groupBy("rejection_reason").count().collect()}
+    reasons = {
+        row["rejection_reason"]: row["count"]
+        for row in rejected.groupBy("rejection_reason").count().collect()
+    }
     assert reasons["the line does not fit its header or is not UTF-8"] == 10
     assert reasons["event_id is missing"] == 5
     assert sum(reasons.values()) == 36

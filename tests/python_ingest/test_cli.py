@@ -19,13 +19,14 @@ def tidemark(*arguments: str, cwd: Path = ROOT, **environment: str) -> subproces
     return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
 
 
-def test_an_unknown_feed_is_a_sentence() -> None:
+def test_an_unknown_feed_is_a_sentence(tmp_path: Path) -> None:
     """No stack trace, exit code 1, the declared feeds named."""
-    done = tidemark("land", "ordres")
+    lake = str(tmp_path / "lake")
+    done = tidemark("land", "ordres", TIDEMARK_LAKE=lake)
     assert done.returncode == 1
     assert "There is no feed named 'ordres' (declared: transactions, user_events)." in done.stderr
     assert "Traceback" not in done.stderr
-    assert "Traceback" in tidemark("--debug", "land", "ordres").stderr
+    assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
 
 
 def test_outside_of_a_project(tmp_path: Path) -> None:
@@ -44,6 +45,21 @@ def test_a_lake_that_is_held_names_its_holder(tmp_path: Path) -> None:
         done = tidemark("land", cwd=ROOT / "models", TIDEMARK_LAKE=str(tmp_path))
     assert done.returncode == 1
     assert "is held by process 4711 (tidemark run)" in done.stderr
+    assert os.listdir(tmp_path) == [".lock"]
+
+
+def test_plain_dbt_stops_at_a_held_lake_too(tmp_path: Path) -> None:
+    """Two runs at once on one lake: the sentence comes before Spark starts, and says who holds it."""
+    with (tmp_path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("process 4711 (tidemark run)")
+        lock.flush()
+        command = [sys.executable, "-m", "dbt.cli.main", "run"]
+        variables = os.environ | {"TIDEMARK_LAKE": str(tmp_path)}
+        done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "is held by process 4711 (tidemark run)" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
     assert os.listdir(tmp_path) == [".lock"]
 
 

@@ -1,0 +1,58 @@
+"""Data tests cost what changed, and are as sure as tests of the whole table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lakehouse.conftest import FixtureProject
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+COLUMNS = "id int, name string, unit string"
+WHOLE = ("--vars", "full_tests: true")
+
+
+def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) -> None:
+    """R1.4: a run with nothing new does not turn it green; unique looks at the whole table for the keys that came."""
+    source = cases.create_source("readings_in", COLUMNS)
+    cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', 'kg')")
+    assert cases.dbt("build", "--select", "tested").failed == []
+    cases.spark.sql(f"insert into {cases.table('tested')} values (1, 'again')")
+    cases.spark.sql(f"insert into {cases.table('tested')} values (3, null)")
+    for _ in range(2):
+        failed = {name for name, _ in cases.dbt("build", "--select", "tested").failed}
+        assert failed == {"unique_tested_id", "not_null_tested_name"}
+    cases.spark.sql(f"delete from {cases.table('tested')} where name = 'again' or name is null")
+    built = cases.dbt("build", "--select", "tested")
+    assert (built.failed, built.passed) == ([], 2)
+
+
+def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
+    """R2.3: rows that were tested are not opened again, unless all are asked for."""
+    source = cases.create_source("readings_in", COLUMNS)
+    cases.spark.sql(f"insert into {source} values (1, 'a', 'kg')")
+    assert cases.dbt("build", "--select", "tested").failed == []
+    (old,) = cases.spark.table(cases.table("tested")).inputFiles()
+    cases.spark.sql(f"insert into {cases.table('tested')} values (2, 'b')")
+    Path(old.removeprefix("file:").replace("%20", " ")).write_bytes(b"unreadable")
+    test = ("test", "--select", "not_null_tested_name")
+    assert cases.dbt(*test).failed == []
+    assert cases.dbt(*test).failed == []
+    assert cases.dbt(*test, *WHOLE).failed != []
+
+
+def test_a_landed_row_that_comes_to_nothing_is_found(cases: FixtureProject) -> None:
+    """R1.4: read = accounted for, on the first run and on later ones; and the record says what became of each row."""
+    source = cases.create_source("readings_in", COLUMNS)
+    lossy = ("build", "--select", "lossy", "rejected_lossy")
+    cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (1, 'b', 'kg'), (2, null, 'kg')")
+    assert cases.dbt(*lossy).failed == []
+    cases.spark.sql(f"insert into {source} values (1, 'c', 'kg'), (3, 'd', 'kg'), (4, null, 'kg'), (3, 'd', 'kg')")
+    assert cases.dbt(*lossy).failed == []
+    run = cases.last_run("lossy")
+    counts = (run.rows_read, run.rows_inserted, run.rows_updated, run.rows_superseded, run.rows_rejected)
+    assert counts == (4, 1, 1, 1, 1)
+    cases.spark.sql(f"insert into {source} values (5, 'e', null)")
+    assert [name for name, _ in cases.dbt(*lossy).failed] == ["lossy_row_balance"]
+    assert [name for name, _ in cases.dbt(*lossy, "--full-refresh").failed] == ["lossy_row_balance"]

@@ -1,0 +1,130 @@
+"""What a model reads: versions, marks, and each state by its name. Never a silent gap."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.lakehouse.conftest import FixtureProject, Guarded
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+
+
+@pytest.mark.R4
+def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded) -> None:
+    """R4.2: consumed up to one version: what the next added is read, and the checkpoint is that one."""
+    guarded.insert("(1, 5), (2, 5)")
+    guarded.insert("(3, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    assert (guarded.mark("guarded").version, guarded.last_run("guarded").state) == (2, "first run")
+    guarded.insert("(4, 5), (5, 5), (6, -1)")
+    assert guarded.dbt("run", "--select", "guarded").failed != []
+    assert guarded.mark("guarded").version == 2, "a failed run moves no mark"
+    guarded.spark.sql(f"restore table {guarded.input} to version as of 2")
+    guarded.insert("(4, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    guarded.insert("(5, 5), (6, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    run = guarded.last_run("guarded")
+    assert (run.state, run.rows_read, run.rows_inserted) == ("incremental", 2, 2)
+    assert guarded.mark("guarded").version == 6
+    records = guarded.spark.table(f"{guarded.prefix}_ops.model_runs").count()
+    guarded.dbt("run", "--select", "guarded")
+    assert guarded.spark.table(f"{guarded.prefix}_ops.model_runs").count() == records, (
+        "nothing new leaves no record"
+    )
+    assert guarded.mark("guarded").version == 6
+
+
+def test_a_full_refresh_sets_the_mark_anew_and_a_new_model_catches_up_alone(guarded: Guarded) -> None:
+    """R2.1: both read what there is; the others' marks stay."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    guarded.insert("(2, 6)")
+    guarded.dbt("run", "--select", "guarded", "--full-refresh")
+    assert (guarded.mark("guarded").version, guarded.last_run("guarded").state) == (2, "full refresh")
+    guarded.insert("(3, 6)")
+    guarded.dbt("run")
+    assert guarded.last_run("totals").state == "first run"
+    assert guarded.last_run("guarded").state == "incremental"
+    assert guarded.rows("totals") == [(5, 1), (6, 2)]
+
+
+def test_vacuumed_past_what_was_read(guarded: Guarded) -> None:
+    """R1.5: change files are gone: read whole, with the reason in the record."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    guarded.insert("(2, 5)")
+    guarded.insert("(3, 5)")
+    guarded.spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    guarded.spark.sql(f"vacuum {guarded.input} retain 0 hours")
+    guarded.spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "true")
+    assert "was vacuumed at version" in guarded.said("guarded")["guarded"]
+    run = guarded.last_run("guarded")
+    assert run.state == "history lost"
+    assert re.search("vacuumed at version 4", run.reads[0])
+    assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
+    guarded.insert("(4, 5)")
+    assert guarded.said("guarded") == {"guarded": "1 inserted"}
+
+
+def test_a_feed_switched_off_and_on_again(guarded: Guarded) -> None:
+    """R1.5: no feed, no changes: read whole; and once more when it is on again, for what came meanwhile."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    feed = f"alter table {guarded.input} set tblproperties ('delta.enableChangeDataFeed' = '{{}}')"
+    guarded.spark.sql(feed.format("false"))
+    guarded.insert("(2, 5)")
+    assert "has no change data feed" in guarded.said("guarded")["guarded"]
+    guarded.insert("(3, 5)")
+    guarded.spark.sql(feed.format("true"))
+    guarded.insert("(4, 5)")
+    assert "was switched on at version" in guarded.said("guarded")["guarded"]
+    assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5), (4, 5)]
+
+
+def test_a_log_that_no_longer_reaches_back(guarded: Guarded) -> None:
+    """R1.5: Delta cleans its log after its retention: read whole."""
+    guarded.spark.sql(f"alter table {guarded.input} set tblproperties ('delta.checkpointInterval' = '1')")
+    guarded.insert("(1, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    guarded.insert("(2, 5)")
+    guarded.insert("(3, 5)")
+    location = guarded.spark.sql(f"describe detail {guarded.input}").first()
+    assert location is not None
+    log = Path(location["location"].removeprefix("file:").replace("%20", " ")) / "_delta_log"
+    for version in range(4):
+        (log / f"{version:020}.json").unlink()
+        (log / f".{version:020}.json.crc").unlink(missing_ok=True)
+    assert "no longer holds version 3" in guarded.said("guarded")["guarded"]
+    assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
+
+
+def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixtureProject) -> None:
+    """R2.1, R2.4: ties with the mark, late rows within the lookback, rows without a time; the mark moves on only."""
+    source = f"{cases.prefix}_bronze.plain_in"
+    cases.spark.sql(f"create table {source} (id int, value string, updated_at timestamp) using parquet")
+
+    def send(*rows: str) -> str:
+        cases.spark.sql(f"insert into {source} values {', '.join(rows)}")
+        return cases.said("by_watermark")["by_watermark"]
+
+    assert (
+        send("(1, 'a', timestamp '2025-01-10 00:00')", "(2, 'a', timestamp '2025-01-09 00:00')")
+        == "2 inserted"
+    )
+    assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"
+    tied, late = "(3, 'tied', timestamp '2025-01-10 00:00')", "(2, 'late', timestamp '2025-01-09 12:00')"
+    assert send(tied, late, "(4, 'timeless', null)") == "2 inserted, 1 updated"
+    assert send("(5, 'too late', timestamp '2025-01-01 00:00')") == "no change"
+    assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"
+    assert send("(1, 'b', timestamp '2025-01-11 00:00')") == "1 updated"
+    assert cases.mark("by_watermark").watermark == "2025-01-11 00:00:00"
+    cases.spark.sql(f"truncate table {source}")
+    assert send("(1, 'older', timestamp '2025-01-10 12:00')") == "no change"
+    assert cases.mark("by_watermark").watermark == "2025-01-11 00:00:00", "a mark never moves back"
+    cases.said("by_watermark", options=("--full-refresh",))
+    assert cases.mark("by_watermark").watermark == "2025-01-10 12:00:00"
+    assert len(cases.rows("by_watermark")) == 1
