@@ -17,6 +17,8 @@
     {% if not execute %}
         {{ return('select 1 as found from ' ~ accepted ~ ' cross join ' ~ rejected) }}
     {% endif %}
+    {# rows that came to nothing change no table, so this test is always looked at #}
+    {% do tidemark.run_state('unsettled').update({model.unique_id: true}) %}
     {% set ids = [] %}
     {% for relation in (accepted, rejected) %}
         {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}

@@ -24,6 +24,9 @@
 
 {# True when nothing that the test looks at has changed since it passed. #}
 {% macro is_settled(node) %}
+    {% if model.unique_id in tidemark.run_state('unsettled') %}
+        {{ return(false) }}
+    {% endif %}
     {% set states = [] %}
     {% for below in tidemark.dependencies(node) %}
         {% set relation = api.Relation.create(schema=below.schema, identifier=below.get('alias') or below.identifier) %}
@@ -37,7 +40,15 @@
 
 {% macro has_versions(relation) %}
     {% set found = load_relation(relation) %}
-    {{ return(found is not none and found.is_delta) }}
+    {% if found is none or found.is_delta %}
+        {{ return(found is not none) }}
+    {% endif %}
+    {# a table that was created in this command is in dbt's cache without its format #}
+    {% for node in graph.nodes.values() if node.schema == relation.schema and node.get('alias') == relation.identifier
+        and node.config.get('file_format') == 'delta' and node.config.get('materialized') not in ('view', 'ephemeral') %}
+        {{ return(true) }}
+    {% endfor %}
+    {{ return(false) }}
 {% endmacro %}
 
 {# The rows that a table gained since the test passed and still has: what a test of single rows has to look at. #}
