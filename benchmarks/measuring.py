@@ -1,0 +1,184 @@
+"""One dbt command, measured: seconds, what Spark read for it, the tables that it committed to."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from python_ingest.errors import DbtError
+
+
+@dataclass
+class Statement:
+    """A SQL statement and how long it took."""
+
+    sql: str
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        """Say the seconds, the dbt node and the beginning of the statement, dbt's comment left out."""
+        node = re.search(r'"node_id": "(\w+\.\w+\.\w+)', self.sql)
+        text = " ".join(re.sub(r"/\*.*?\*/|^ *--.*?$", "", self.sql, flags=re.S | re.M).split())
+        return f"{self.seconds:6.2f} s  {node.group(1) if node else '':<36}  {text[:160]}"
+
+
+@dataclass
+class Run:
+    """What one dbt command cost.
+
+    Attributes:
+        seconds: wall time of the command, dbt's own start and parsing included.
+        cpu_seconds: processor time of Spark and of dbt, which says the same on a busy machine.
+        bytes_read: bytes that Spark's tasks read from files.
+        rows_read: rows that Spark's tasks read from files.
+        statements: every SQL statement.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    bytes_read: int
+    rows_read: int
+    statements: list[Statement]
+
+
+@dataclass
+class BenchmarkProject:
+    """A dbt project of this folder, on schemas of its own.
+
+    Attributes:
+        spark: the warm session, which dbt uses too.
+        root: the repository, whose profiles.yml is used.
+        name: the project's folder.
+        prefix: the prefix of its schemas.
+        bronze: the schema of its source.
+        scratch: where dbt may write.
+    """
+
+    spark: SparkSession
+    root: Path
+    name: str
+    prefix: str
+    bronze: str
+    scratch: Path
+
+    def dbt(self, *arguments: str) -> Run:
+        """Run a dbt command in this process.
+
+        Raises:
+            DbtError: when a node fails or dbt cannot run.
+        """
+        from dbt.cli.main import dbtRunner
+
+        os.environ["TIDEMARK_SCHEMA"] = self.prefix
+        variables = ["--vars", f"{{bronze: {self.bronze}}}"]
+        words = [*where(self.root, self.name, self.scratch / self.prefix), *variables]
+        stages = StageReads(self.spark)
+        with timed_statements() as statements:
+            started, started_cpu = time.monotonic(), self._cpu_seconds()
+            outcome: Any = dbtRunner().invoke(["--quiet", "--log-level-file", "none", *arguments, *words])
+            seconds, cpu_seconds = time.monotonic() - started, self._cpu_seconds() - started_cpu
+        os.chdir(self.root)
+        if not outcome.success:
+            raise DbtError(
+                f"dbt {arguments[0]} of benchmarks/{self.name} did not succeed: {outcome.exception or ''}",
+                "Read dbt's messages above.",
+            )
+        bytes_read, rows_read = stages.read_since()
+        return Run(seconds, cpu_seconds, bytes_read, rows_read, statements)
+
+    def _cpu_seconds(self) -> float:
+        jvm: Any = self.spark.sparkContext._jvm
+        spark = jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get().toMillis() / 1000
+        return float(spark) + time.process_time()
+
+    def versions(self) -> dict[str, int]:
+        """Return the latest version of every table of the project."""
+        found = {}
+        for (schema,) in self.spark.sql(f"show schemas like '{self.prefix}_*'").collect():
+            for row in self.spark.sql(f"show tables in {schema}").collect():
+                if not row["isTemporary"]:
+                    table = f"{schema}.{row['tableName']}"
+                    newest = self.spark.sql(f"describe history {table} limit 1").head()
+                    found[table] = -1 if newest is None else int(newest["version"])
+        return found
+
+
+def where(root: Path, name: str, scratch: Path) -> list[str]:
+    """Return the options of a dbt command that choose a project of this folder.
+
+    Args:
+        root: the repository.
+        name: the project's folder.
+        scratch: where dbt may write.
+    """
+    folders = {
+        "--project-dir": root / "benchmarks" / name,
+        "--profiles-dir": root,
+        "--target-path": scratch / "target",
+        "--log-path": scratch / "logs",
+    }
+    return [word for option, folder in folders.items() for word in (option, str(folder))]
+
+
+@dataclass
+class StageReads:
+    """What Spark's stages have read since this was made, from the store that the UI would show."""
+
+    spark: SparkSession
+    _last: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._last = max((stage.stageId() for stage in self._stages()), default=-1)
+
+    def read_since(self) -> tuple[int, int]:
+        """Return bytes and rows."""
+        stages = [stage for stage in self._stages() if stage.stageId() > self._last]
+        return sum(stage.inputBytes() for stage in stages), sum(stage.inputRecords() for stage in stages)
+
+    def _stages(self) -> Iterator[Any]:
+        context: Any = self.spark.sparkContext
+        context._jsc.sc().listenerBus().waitUntilEmpty()
+        empty = context._gateway.new_array(context._jvm.double, 0)
+        nothing = context._jvm.java.util.ArrayList()
+        stages = context._jsc.sc().statusStore().stageList(nothing, False, False, empty, nothing)
+        return (stages.apply(number) for number in range(stages.size()))
+
+
+@contextmanager
+def timed_statements() -> Iterator[list[Statement]]:
+    """Collect every SQL statement that dbt-spark's session sends, with its seconds, fetching included."""
+    from dbt.adapters.spark.session import Cursor
+
+    statements: list[Statement] = []
+    latest: dict[int, Statement] = {}
+    execute, fetchall = Cursor.execute, Cursor.fetchall
+
+    def timed_execute(cursor: Cursor, sql: str, *parameters: Any) -> None:
+        statement = latest[id(cursor)] = Statement(sql)
+        statements.append(statement)
+        started = time.monotonic()
+        try:
+            execute(cursor, sql, *parameters)
+        finally:
+            statement.seconds += time.monotonic() - started
+
+    def timed_fetchall(cursor: Cursor) -> Any:
+        started = time.monotonic()
+        try:
+            return fetchall(cursor)
+        finally:
+            latest[id(cursor)].seconds += time.monotonic() - started
+
+    Cursor.execute, Cursor.fetchall = timed_execute, timed_fetchall  # type: ignore[method-assign, assignment]
+    try:
+        yield statements
+    finally:
+        Cursor.execute, Cursor.fetchall = execute, fetchall  # type: ignore[method-assign]

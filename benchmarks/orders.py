@@ -1,0 +1,123 @@
+"""The bronze table of the benchmark: orders that grow by days, every value a hash of the order's id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+LAST_DAY = "date '2024-12-31'"
+DAYS_PER_SCALE = 10
+
+
+@dataclass
+class Orders:
+    """Orders of `scale * 10` days that end on the same last day at every scale.
+
+    Attributes:
+        spark: the session.
+        table: the bronze table.
+        scale: the multiple of ten days.
+        rows_per_scale: orders in ten days; a third of it is the number of customers, at every scale.
+        appended: increments sent so far.
+    """
+
+    spark: SparkSession
+    table: str
+    scale: int
+    rows_per_scale: int
+    appended: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Orders on the first load."""
+        return self.scale * self.rows_per_scale
+
+    @property
+    def days(self) -> int:
+        """Days of the first load."""
+        return self.scale * DAYS_PER_SCALE
+
+    @property
+    def new_rows(self) -> int:
+        """New orders in one increment, which has as many updates."""
+        return self.rows_per_scale // 30
+
+    @property
+    def _per_day(self) -> int:
+        return self.rows_per_scale // DAYS_PER_SCALE
+
+    def create(self) -> None:
+        """Create the table with its first load, in files of ten days in the order of time."""
+        self.spark.sql(f"create schema if not exists {self.table.split('.', maxsplit=1)[0]}")
+        self.spark.sql(
+            f"create table {self.table} (order_id bigint, customer_id bigint, order_date date, quantity int, "
+            "amount decimal(12,2), updated_at timestamp, _batch_id bigint, _row_id bigint) using delta "
+            "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+        )
+        self._insert(
+            f"""
+            select
+                id as order_id,
+                id div {self._per_day} as day,
+                id % {self._per_day} * 86400 div {self._per_day} as second,
+                0 as edition,
+                id div {self._per_day} + 1 as _batch_id,
+                id % {self._per_day} as _row_id
+            from range(0, {self.rows}, 1, {self.scale})
+            """
+        )
+
+    def append(self) -> None:
+        """Append one increment: new orders on the last day, updates of orders of the last two days.
+
+        Each takes orders that no other took, and updates them later than all that came before.
+        """
+        new, number = self.new_rows, self.appended
+        stride = 2 * self._per_day // new
+        if number >= stride:
+            raise ValueError(f"At most {stride} increments have orders of their own.")
+        self._insert(
+            f"""
+            select
+                order_id,
+                least(order_id div {self._per_day}, {self.days - 1}) as day,
+                ({self.days} - day) * 86400 + {number} * 3600 + _row_id % 3600 as second,
+                {number + 1} as edition,
+                {self.days + number + 1}L as _batch_id,
+                _row_id
+            from (
+                select {self.rows + number * new} + id as order_id, id as _row_id
+                from range(0, {new}, 1, 1)
+                union all
+                select {self.rows - 2 * self._per_day + number} + id * {stride}, id + {new}
+                from range(0, {new}, 1, 1)
+            )
+            """
+        )
+        self.appended += 1
+
+    def start_again(self) -> None:
+        """Take all increments back, so that they can be sent again."""
+        if self.appended:
+            self.spark.sql(f"restore table {self.table} to version as of 1")
+            self.appended = 0
+
+    def _insert(self, rows: str) -> None:
+        """Insert rows given by id, day from 0, second after its start, edition of the order's values."""
+        date = f"unix_date({LAST_DAY}) + day - {self.days - 1}"
+        self.spark.sql(
+            f"""
+            insert into {self.table}
+            select
+                order_id,
+                pmod(xxhash64(order_id, 'customer'), {self.rows_per_scale // 3}) as customer_id,
+                date_from_unix_date(cast({date} as int)) as order_date,
+                cast(1 + pmod(xxhash64(order_id, 'quantity', edition), 5) as int) as quantity,
+                cast(pmod(xxhash64(order_id, 'amount', edition), 20000) / 100 as decimal(12, 2)) as amount,
+                timestamp_seconds(({date}) * 86400 + second) as updated_at,
+                _batch_id,
+                _row_id
+            from ({rows})
+            """
+        )

@@ -1,0 +1,153 @@
+"""The measured numbers as tables: on the terminal, and in a markdown file that each scale renews."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from pyspark.sql import SparkSession
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measuring import Run
+
+MEGABYTE = 1024 * 1024
+
+
+@dataclass
+class Measured:
+    """What one project cost at one scale.
+
+    Attributes:
+        full: the full refresh, by `dbt build`.
+        increments: each, by `dbt build`.
+        idle_run: `dbt run` with nothing new.
+        idle_build: `dbt build` with nothing new.
+        idle_commits: commits that the two made, checkpoints included.
+        differing: rows in which the tables differ from the truth at the end.
+    """
+
+    full: Run
+    increments: list[Run]
+    idle_run: Run
+    idle_build: Run
+    idle_commits: int
+    differing: int
+
+    @property
+    def increment(self) -> float:
+        """Seconds of an increment, the median."""
+        return median(run.seconds for run in self.increments)
+
+
+@dataclass
+class Scale:
+    """Both projects at one scale."""
+
+    scale: int
+    rows: int
+    increment_rows: int
+    tidemark: Measured
+    stock: Measured
+
+
+def tables(scales: Sequence[Scale]) -> dict[str, list[list[str]]]:
+    """Return the tables by title; the first row of each is its header."""
+    first = scales[0]
+    return {
+        "Tidemark, seconds": [
+            ["scale", "rows", "full refresh", "increment", "its CPU", "nothing new: run", "build",
+             "commits", f"increment / at {first.scale}x", "full / increment"],
+            *([f"{s.scale}x", f"{s.rows:,}", f"{s.tidemark.full.seconds:.1f}", _spread(s.tidemark),
+               f"{median(r.cpu_seconds for r in s.tidemark.increments):.1f}",
+               f"{s.tidemark.idle_run.seconds:.1f}", f"{s.tidemark.idle_build.seconds:.1f}",
+               f"{s.tidemark.idle_commits}", f"{s.tidemark.increment / first.tidemark.increment:.2f}",
+               f"{s.tidemark.full.seconds / s.tidemark.increment:.1f}"] for s in scales),
+        ],
+        "Stock dbt-spark, seconds": [
+            ["scale", "rows", "full refresh", "increment", "its CPU", "nothing new: run", "build",
+             "commits", f"increment / at {first.scale}x", "stock / Tidemark"],
+            *([f"{s.scale}x", f"{s.rows:,}", f"{s.stock.full.seconds:.1f}", _spread(s.stock),
+               f"{median(r.cpu_seconds for r in s.stock.increments):.1f}",
+               f"{s.stock.idle_run.seconds:.1f}", f"{s.stock.idle_build.seconds:.1f}",
+               f"{s.stock.idle_commits}", f"{s.stock.increment / first.stock.increment:.2f}",
+               f"{s.stock.increment / s.tidemark.increment:.1f}"] for s in scales),
+        ],
+        "Read by one increment, tests included": [
+            ["scale", "rows", "rows changed", "Tidemark MiB", "Tidemark rows", "stock MiB", "stock rows",
+             "rows differing from the truth"],
+            *([f"{s.scale}x", f"{s.rows:,}", f"{s.increment_rows:,}",
+               _mebibytes(s.tidemark), _rows(s.tidemark), _mebibytes(s.stock), _rows(s.stock),
+               f"{s.tidemark.differing} / {s.stock.differing}"] for s in scales),
+        ],
+    }  # fmt: skip
+
+
+def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]) -> None:
+    """Write the markdown file, and print the same tables.
+
+    Args:
+        path: the markdown file.
+        command: what to run for the same numbers.
+        spark: the session that was measured.
+        scales: what is measured so far.
+    """
+    console = Console(width=140)
+    lines = [
+        "# Every run costs what changed",
+        "",
+        "The same change to tables of several sizes, built by `benchmarks/tidemark` with this project's",
+        "macros and by `benchmarks/stock` with dbt-spark's own `incremental`: a silver table by day, and two",
+        "gold ones added up from it. An increment is new orders on the last day and as many updates of the",
+        "last two days' orders. Seconds are those of one `dbt build`, tests included, on a warm session; for",
+        "increments the median (fastest..slowest). At the end all tables are compared with plain SQL over",
+        "bronze.",
+        "",
+        f"Measured by `{command}` on {_machine()}, with {_versions(spark)}.",
+    ]  # fmt: skip
+    for title, (header, *rows) in tables(scales).items():
+        lines += ["", f"## {title}", "", _line(header), _line(["---:"] * len(header)), *map(_line, rows)]
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+        for name in header:
+            table.add_column(name, justify="right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        console.print()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _spread(measured: Measured) -> str:
+    seconds = [run.seconds for run in measured.increments]
+    return f"{measured.increment:.1f} ({min(seconds):.1f}..{max(seconds):.1f})"
+
+
+def _mebibytes(measured: Measured) -> str:
+    return f"{median(run.bytes_read for run in measured.increments) / MEGABYTE:,.1f}"
+
+
+def _rows(measured: Measured) -> str:
+    return f"{median(run.rows_read for run in measured.increments):,.0f}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
+    driver = os.environ.get("TIDEMARK_DRIVER_MEMORY", "")
+    return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory ({driver} for Spark), {platform.system()}"
+
+
+def _versions(spark: SparkSession) -> str:
+    jvm = spark.sparkContext._jvm
+    java = jvm.java.lang.System.getProperty("java.version") if jvm else "?"
+    names = ("delta-spark", "dbt-core", "dbt-spark")
+    return ", ".join([f"Spark {spark.version}", *(f"{n} {version(n)}" for n in names), f"Java {java}"])

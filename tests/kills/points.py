@@ -1,0 +1,102 @@
+"""The moments at which a run is killed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+STATEMENT = "pyspark.sql.session:SparkSession.sql"  # dbt's statements pass there, and those of landing
+MANIFEST, LANDER = "python_ingest.manifest:Manifest.", "python_ingest.landing:Lander."
+When = Literal["before", "writing", "committed", "running", "after"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A moment of a run.
+
+    Attributes:
+        name: the moment in words.
+        when: `before` or `after` the call; `writing`: new data files are in the table's folder, the commit
+            is not; `committed`: the commit is, the call has not returned; `running`: Spark works on it.
+        statement: what the SQL statement looks like, as a regular expression.
+        call: the method that is called, as `module:Class.method`.
+        table: the table whose folder is watched.
+        first_run: the run is the first one of its lake, but for others killed at first-run points.
+        full_refresh: the run is a full refresh.
+        more_comes: another file comes before the next run.
+    """
+
+    name: str
+    when: When
+    statement: str = ""
+    call: str = STATEMENT
+    table: str = ""
+    first_run: bool = False
+    full_refresh: bool = False
+    more_comes: bool = False
+
+
+def _create(table: str) -> str:
+    return rf"\bcreate .*\btable .*\b{re.escape(table)}\b"
+
+
+def _folder_only(name: str, table: str) -> Point:
+    moment = f"first run: {name} in the folder, not in the catalog"
+    return Point(moment, "committed", _create(table), table=table, first_run=True)
+
+
+MERGE_SILVER, MERGE_CITIES, MERGE_TOTALS = (
+    rf"\bmerge into\s+{re.escape(table)}\b"
+    for table in ("silver.people", "gold.people_by_city", "gold.people_totals")
+)
+MARKS = r"\binsert into\s+ops\.checkpoints\b"
+A_GOLD_MODEL = r'"node_id": "model\.tidemark\.people_\w+"'
+A_TEST = r'"node_id": "test\.tidemark\.unique_people_by_city'
+PLAN, CONFIRM = MANIFEST + "plan", MANIFEST + "confirm"
+
+POINTS = (
+    _folder_only("manifest", "ops.ingested_files"),
+    _folder_only("bronze", "bronze.people"),
+    _folder_only("checkpoints", "ops.checkpoints"),
+    _folder_only("silver", "silver.people"),
+    Point("first run: table created, no checkpoint", "after", _create("silver.people"), first_run=True),
+    Point("planned", "after", call=PLAN),
+    Point("half written", "writing", call=LANDER + "_write", table="bronze.people"),
+    Point("written but not confirmed", "before", call=CONFIRM),
+    Point("confirmed, before dbt", "after", call=CONFIRM),
+    Point("before the silver merge", "before", MERGE_SILVER),
+    Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people"),
+    Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER),
+    Point("between two models", "before", A_GOLD_MODEL),
+    Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city"),
+    Point("after the gold merge", "after", MERGE_TOTALS),
+    Point("while a test runs", "running", A_TEST),
+    Point("in on-run-end, before the checkpoints", "before", MARKS, more_comes=True),
+    Point("in on-run-end, while writing the checkpoints", "writing", MARKS, table="ops.checkpoints"),
+    Point("after the checkpoints", "after", MARKS),
+    Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Files:
+    """Names of a table's data files and commits."""
+
+    data: frozenset[str]
+    commits: frozenset[str]
+
+    @classmethod
+    def of(cls, warehouse: Path, table: str) -> Files:
+        """List a table's files as they are now; an absent table has none."""
+        if not table:
+            return cls(frozenset(), frozenset())
+        schema, _, name = table.partition(".")
+        folder = warehouse / f"{schema}.db" / name
+        found = {path.relative_to(folder) for path in folder.rglob("[!.]*")}
+        log = {path for path in found if path.parts[0] == "_delta_log"}
+        return cls(
+            data=frozenset(str(path) for path in found - log if path.suffix == ".parquet"),
+            commits=frozenset(path.stem for path in log if path.suffix == ".json" and path.stem.isdigit()),
+        )

@@ -1,0 +1,57 @@
+"""`kill -9` of a real run, Python and JVM, at every moment that matters; then one more run.
+
+Two chains of killed runs share the points, each on a lake of its own: a run alone leaves a core idle.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.kills.chain import Chain, Link
+from tests.kills.points import POINTS, Point
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4]
+Links = dict[Point, "Future[Link]"]
+CHAINS = 2
+
+
+@pytest.fixture(scope="module")
+def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Links]:
+    """The outcomes at the points that were selected, as they come."""
+    items: list[Any] = [item for item in request.session.items if item.path == request.path]
+    chosen = {item.callspec.params["point"] for item in items}
+    queue = deque(point for point in POINTS if point in chosen)
+    links: Links = {point: Future() for point in queue}
+    folder = tmp_path_factory.mktemp("killed runs")
+    chains = [Chain(folder / str(number), queue, links) for number in range(CHAINS)]
+
+    def run(chain: Chain) -> None:
+        try:
+            chain.run()
+        except Exception as error:
+            for link in links.values():
+                if not link.done():
+                    link.set_exception(error)
+
+    with ThreadPoolExecutor(CHAINS) as threads:
+        for chain in chains:
+            threads.submit(run, chain)
+        yield links
+        for chain in chains:
+            chain.stop()
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+def test_nothing_is_lost_or_doubled(point: Point, links: Links) -> None:
+    """R1.5, R2.1, R4.2: killed at any point, one more run gives each table as an unkilled run would."""
+    link = links[point].result()
+    if link.missed:
+        pytest.fail(f"not killed «{point.name}»: {link.missed}", pytrace=False)
+    if link.wrong:
+        table = "\n".join(link.wrong)
+        pytest.fail(f"killed «{point.name}», then run once:\n{table}", pytrace=False)
