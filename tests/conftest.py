@@ -120,7 +120,8 @@ class Lakehouse:
         """The latest version of every table of bronze, silver and gold."""
         found = {}
         for layer in ("bronze", "silver", "gold"):
-            for row in self.spark.sql(f"show tables in {self.prefix}_{layer}").collect():
+            tables = self.spark.sql(f"show tables in {self.prefix}_{layer}").where("not isTemporary")
+            for row in tables.collect():
                 name = f"{self.prefix}_{layer}.{row['tableName']}"
                 found[name] = latest_version(self.spark, name)
         return found

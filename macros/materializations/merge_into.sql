@@ -2,6 +2,9 @@
    matches them rewrites their files even when no clause applies. #}
 {% macro merge_into(relation, query) %}
     {% set prunes = config.get('meta', {}).get('prune_by') %}
+    {% if prunes %}
+        {% do tidemark.declared_pruning(query) %}  {# refused before anything is computed #}
+    {% endif %}
     {% set batch = tidemark.kept('batch', tidemark.once_a_key(query)) if prunes else '(' ~ tidemark.once_a_key(query) ~ ')' %}
     {% set pruning = tidemark.pruned_by(query, batch) %}
     {% set outcomes = tidemark.kept('outcomes', tidemark.outcomes_of(relation, query, batch, pruning)) %}

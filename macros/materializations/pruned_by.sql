@@ -6,6 +6,18 @@
     {% if not declared %}
         {{ return({'predicate': '', 'values': none}) }}
     {% endif %}
+    {% set column, expression = tidemark.declared_pruning(query) %}
+    {% if expression is not none %}
+        {% do tidemark.check_determined(query, batch, column, expression) %}
+    {% endif %}
+    {% set values = tidemark.values_of(column, batch) %}
+    {% do tidemark.run_state('pruning').update({model.unique_id: values}) %}
+    {{ return({'predicate': 'and ' ~ tidemark.among('present.' ~ tidemark.quoted(column), values), 'values': values}) }}
+{% endmacro %}
+
+{# The column of `meta.prune_by` and its expression or none; refused where it is not safe. #}
+{% macro declared_pruning(query) %}
+    {% set declared = config.get('meta', {}).get('prune_by') %}
     {% set column, expression = (declared, none) if declared is string else (declared.items() | list)[0] %}
     {% if column not in query.types %}
         {% do exceptions.raise_compiler_error(this.identifier ~ ': prune_by names `' ~ column ~ '`, which is not one of its columns.') %}
@@ -14,12 +26,8 @@
             this.identifier ~ ': prune_by `' ~ column ~ '` is not in unique_key, so a row that moves would be merged twice. '
             ~ "Put it into unique_key, or say how the key gives it: prune_by: {" ~ column ~ ": 'expression of " ~ query['keys'] | join(', ') ~ "'}."
         ) %}
-    {% elif expression is not none %}
-        {% do tidemark.check_determined(query, batch, column, expression) %}
     {% endif %}
-    {% set values = tidemark.values_of(column, batch) %}
-    {% do tidemark.run_state('pruning').update({model.unique_id: values}) %}
-    {{ return({'predicate': 'and ' ~ tidemark.among('present.' ~ tidemark.quoted(column), values), 'values': values}) }}
+    {{ return([column, expression]) }}
 {% endmacro %}
 
 {# The expression sees the key's columns only, and must give each row's value. #}
@@ -29,6 +37,7 @@
         ~ ' as _declared from ' ~ batch ~ ') where not ((' ~ expression ~ ') <=> _declared)'
     ).rows[0]['rows'] | int %}
     {% if wrong %}
+        {% do tidemark.let_go('batch') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', which ' ~ wrong ~ ' of this run\'s rows deny.'
         ) %}
