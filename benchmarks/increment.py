@@ -101,27 +101,28 @@ def main(
     os.chdir(ROOT)
     command = f"python -m benchmarks.increment --scales {scales} --rows {rows} --repetitions {repetitions}"
     done: list[Scale] = []
-    invoke_dbt(["--quiet", "parse", *where(ROOT, "stock", LAKE / "profile")])
-    os.chdir(ROOT)
     try:
+        invoke_dbt(["--quiet", "parse", *where(ROOT, "stock", LAKE / "profile")])
+        os.chdir(ROOT)
         spark = warm_session(ROOT, empty=True)
-        warm_up = Orders(spark, "warm_up_bronze.orders_in", 1, rows // 10)
-        measure_scale(spark, "warm_up", warm_up, {"tidemark": 2, "stock": 2})
-        for scale in map(int, scales.split(",")):
-            name = f"scale_{scale}"
-            orders = Orders(spark, f"{name}_bronze.orders_in", scale, rows)
-            stock = min(repetitions, 2) if scale >= 100 else repetitions
-            done.append(measure_scale(spark, name, orders, {"tidemark": repetitions, "stock": stock}))
-            report.write(out, command, spark, done)
-            if statements:
-                _print_slowest("Tidemark", done[-1].tidemark.increments[-1], statements)
-                _print_slowest("stock", done[-1].stock.increments[-1], statements)
-        spark.stop()
+        try:
+            warm_up = Orders(spark, "warm_up_bronze.orders_in", 1, rows // 10)
+            measure_scale(spark, "warm_up", warm_up, {"tidemark": 2, "stock": 2})
+            for scale in map(int, scales.split(",")):
+                orders = Orders(spark, f"scale_{scale}_bronze.orders_in", scale, rows)
+                stock = min(repetitions, 2) if scale >= 100 else repetitions
+                counts = {"tidemark": repetitions, "stock": stock}
+                done.append(measure_scale(spark, f"scale_{scale}", orders, counts))
+                report.write(out, command, spark, done)
+                if statements:
+                    _print_slowest("Tidemark", done[-1].tidemark.increments[-1], statements)
+                    _print_slowest("stock", done[-1].stock.increments[-1], statements)
+        finally:
+            spark.stop()
+            shutil.rmtree(LAKE, ignore_errors=True)
     except TidemarkError as error:
         console.print(f"Error: {error}", markup=False)
         sys.exit(1)
-    finally:
-        shutil.rmtree(LAKE, ignore_errors=True)
     if any(scale.tidemark.differing or scale.stock.differing for scale in done):
         console.print("Error: tables differ from the truth, so the seconds say nothing.")
         sys.exit(1)

@@ -37,7 +37,7 @@ class Run:
     Attributes:
         seconds: wall time of the command, dbt's own start and parsing included.
         cpu_seconds: processor time of Spark and of dbt, which says the same on a busy machine.
-        bytes_read: bytes that Spark's tasks read from files.
+        bytes_read: bytes that Spark's tasks read, from files and from its cache.
         rows_read: rows that Spark's tasks read from files.
         statements: every SQL statement.
     """
