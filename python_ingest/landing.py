@@ -23,11 +23,16 @@ from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch, Candidate, Manifest, PlannedFile
 from python_ingest.reading import METADATA, read_csv
 from python_ingest.storage import SourceFile, Storage
+from python_ingest.tables import create_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Clock = Callable[[], datetime]
+PROPERTIES = {
+    "delta.enableChangeDataFeed": "true",
+    "delta.dataSkippingStatsColumns": "_batch_id,_ingested_at,_source_file",
+}
 
 
 @dataclass
@@ -214,9 +219,4 @@ class Lander:
                 f"{table} does not exist, but {self._manifest.landed_batch} batches were landed in it.",
                 "Restore it; or, to land all its files again, delete the feed's rows of ops.ingested_files.",
             )
-        self._spark.sql(f"create schema if not exists {self._feed.schema_name}")
-        self._spark.sql(
-            f"create table if not exists {table} ({', '.join((*declared, *METADATA))}) using delta "
-            "tblproperties ('delta.enableChangeDataFeed' = 'true', "
-            "'delta.dataSkippingStatsColumns' = '_batch_id,_ingested_at,_source_file')"
-        )
+        create_table(self._spark, table, ", ".join((*declared, *METADATA)), PROPERTIES)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.functions import expr
 
 from python_ingest.storage import SourceFile
+from python_ingest.tables import create_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,9 +94,7 @@ class Manifest:
         self._spark = spark
         self._feed = feed
         self._table = f"{schema}.ingested_files"
-        if not spark.catalog.tableExists(self._table):
-            spark.sql(f"create schema if not exists {schema}")
-            spark.sql(f"create table if not exists {self._table} ({COLUMNS}) using delta")
+        create_table(spark, self._table, COLUMNS)
         last: Any = (
             self._newest()
             .selectExpr(

@@ -7,9 +7,10 @@
     {% set table = tidemark.ops_table(name) %}
     {% if load_relation(table) is none %}
         {% do run_query('create schema if not exists ' ~ table.schema) %}
+        {# not from a list of columns: where a killed run left its folder, Delta refuses that for ever #}
         {% do run_query(
-            'create table if not exists ' ~ table ~ ' (' ~ columns | join(', ') ~ ') using delta '
-            ~ "tblproperties ('delta.autoOptimize.autoCompact' = 'true')"
+            'create or replace table ' ~ table ~ " using delta tblproperties ('delta.autoOptimize.autoCompact' = 'true') as "
+            ~ 'select record.* from (select from_json(null, ' ~ tidemark.literal(columns | join(', ')) ~ ') as record) where false'
         ) %}
     {% else %}
         {% set present = run_query('describe table ' ~ table).columns['col_name'].values() %}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 STATEMENT = "pyspark.sql.session:SparkSession.sql"  # dbt's statements pass there, and those of landing
+CREATE = "pyspark.sql.readwriter:DataFrameWriterV2.createOrReplace"  # of the tables that landing writes
 MANIFEST, LANDER = "python_ingest.manifest:Manifest.", "python_ingest.landing:Lander."
 When = Literal["before", "writing", "committed", "running", "after"]
 
@@ -26,6 +27,7 @@ class Point:
         first_run: the run is the first one of its lake, but for others killed at first-run points.
         full_refresh: the run is a full refresh.
         more_comes: another file comes before the next run.
+        nightly: much like another point, so not among those of every test run.
     """
 
     name: str
@@ -36,15 +38,17 @@ class Point:
     first_run: bool = False
     full_refresh: bool = False
     more_comes: bool = False
+    nightly: bool = False
 
 
 def _create(table: str) -> str:
     return rf"\bcreate .*\btable .*\b{re.escape(table)}\b"
 
 
-def _folder_only(name: str, table: str) -> Point:
+def _folder_only(name: str, table: str, *, landed: bool = False, nightly: bool = False) -> Point:
     moment = f"first run: {name} in the folder, not in the catalog"
-    return Point(moment, "committed", _create(table), table=table, first_run=True)
+    statement, call = ("", CREATE) if landed else (_create(table), STATEMENT)
+    return Point(moment, "committed", statement, call, table, first_run=True, nightly=nightly)
 
 
 MERGE_SILVER, MERGE_CITIES, MERGE_TOTALS = (
@@ -57,25 +61,25 @@ A_TEST = r'"node_id": "test\.tidemark\.unique_people_by_city'
 PLAN, CONFIRM = MANIFEST + "plan", MANIFEST + "confirm"
 
 POINTS = (
-    _folder_only("manifest", "ops.ingested_files"),
-    _folder_only("bronze", "bronze.people"),
+    _folder_only("manifest", "ops.ingested_files", landed=True),
+    _folder_only("bronze", "bronze.people", landed=True, nightly=True),
     _folder_only("checkpoints", "ops.checkpoints"),
     _folder_only("silver", "silver.people"),
-    Point("first run: table created, no checkpoint", "after", _create("silver.people"), first_run=True),
+    Point("first run: no checkpoint yet", "after", _create("silver.people"), first_run=True, nightly=True),
     Point("planned", "after", call=PLAN),
     Point("half written", "writing", call=LANDER + "_write", table="bronze.people"),
     Point("written but not confirmed", "before", call=CONFIRM),
-    Point("confirmed, before dbt", "after", call=CONFIRM),
-    Point("before the silver merge", "before", MERGE_SILVER),
+    Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
+    Point("before the silver merge", "before", MERGE_SILVER, nightly=True),
     Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people"),
     Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER),
     Point("between two models", "before", A_GOLD_MODEL),
-    Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city"),
+    Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city", nightly=True),
     Point("after the gold merge", "after", MERGE_TOTALS),
-    Point("while a test runs", "running", A_TEST),
+    Point("while a test runs", "running", A_TEST, nightly=True),
     Point("in on-run-end, before the checkpoints", "before", MARKS, more_comes=True),
     Point("in on-run-end, while writing the checkpoints", "writing", MARKS, table="ops.checkpoints"),
-    Point("after the checkpoints", "after", MARKS),
+    Point("after the checkpoints", "after", MARKS, nightly=True),
     Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True),
 )  # fmt: skip
 
