@@ -216,7 +216,7 @@ class Lander:
             return
         if self._manifest.landed_batch:
             raise LandingError(
-                f"{table} does not exist, but {self._manifest.landed_batch} batches were landed in it.",
+                f"{table} does not exist, but its batches up to {self._manifest.landed_batch} were landed.",
                 "Restore it; or, to land all its files again, delete the feed's rows of ops.ingested_files.",
             )
         create_table(self._spark, table, ", ".join((*declared, *METADATA)), PROPERTIES)

@@ -31,45 +31,14 @@
 
 {# Present + after-images - before-images. A minimum or maximum cannot be taken back: keys whose extreme may have
    gone are aggregated anew, and so are all touched keys when the table was written since its checkpoint (the
-   changes may be in it already, from a run that was cut off). #}
+   changes may be in it already, from a run that was cut off). Whether there are such keys is asked first, since
+   most often there are none, and to aggregate anew reads the whole source. #}
 {% macro folded_changes(relation, window, by, measured, where) %}
     {% set keys = tidemark.quoted(by) %}
-    {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
     {% set counter = (measured | selectattr('counts_rows') | first).name %}
-    with changed_rows as (
-        select
-            {{ keys }},
-            {% for measure in measured if not measure.counts_rows -%}
-            {{ measure.expression }} as {{ tidemark.quoted('_' ~ measure.name) }},
-            {% endfor -%}
-            if(_change_type in ('insert', 'update_postimage'), 1, -1) as _sign
-        from {{ tidemark.change_rows(relation, window, none) }}
-        where {{ where }}
-    ),
-
-    lost_keys as (
-        {% if tidemark.is_written_since_checkpoint() -%}
-        select distinct {{ keys }} from changed_rows
-        {%- elif extremes -%}
-        select distinct {{ tidemark.quoted(by, 'taken.') }}
-        from (
-            select {{ keys }}, {% for measure in extremes %}{{ tidemark.quoted('_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
-            from changed_rows
-            group by all
-            having sum(_sign) < 0
-        ) as taken
-        inner join {{ tidemark.as_it_is(this) }} as present
-            on {{ tidemark.null_safe_equal('taken', 'present', by) }}
-        where
-            {% for measure in extremes -%}
-            taken.{{ tidemark.quoted('_' ~ measure.name) }} <=> present.{{ tidemark.quoted(measure.name) }}{{ ' or ' if not loop.last }}
-            {% endfor %}
-        {%- else -%}
-        select {{ keys }} from changed_rows where false
-        {%- endif %}
-    ),
-
-    deltas as (
+    {% set changed_rows = tidemark.signed_changes(relation, window, by, measured, where) %}
+    {% set lost_keys = tidemark.lost_keys(changed_rows, by, measured) %}
+    with deltas as (
         select
             {{ keys }},
             {% for measure in measured -%}
@@ -79,9 +48,11 @@
             {%- elif measure.function == 'sum' %}sum(if(_sign > 0, {{ value }}, -{{ value }}))
             {%- else %}{{ measure.function }}(if(_sign > 0, {{ value }}, null)){% endif %} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
             {% endfor %}
-        from changed_rows
-        left anti join lost_keys
+        from {{ changed_rows }} as changed_rows
+        {% if lost_keys -%}
+        left anti join {{ lost_keys }} as lost_keys
             on {{ tidemark.null_safe_equal('changed_rows', 'lost_keys', by) }}
+        {% endif -%}
         group by {{ keys }}
     ),
 
@@ -96,28 +67,13 @@
         from deltas
         left join {{ tidemark.as_it_is(this) }} as present
             on {{ tidemark.null_safe_equal('deltas', 'present', by) }}
-    ),
+    )
+    {%- if lost_keys %},
 
     anew as (
-        select /*+ broadcast(lost_keys) */
-            {{ tidemark.quoted(by, 'lost_keys.') }},
-            {% for measure in measured -%}
-            {{ tidemark.aggregate_of(measure, 'source_rows.' ~ ('_is_there' if measure.counts_rows else tidemark.quoted('_' ~ measure.name))) }} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
-            {% endfor %}
-        from lost_keys
-        left join (
-            select
-                {{ keys }},
-                {% for measure in measured if not measure.counts_rows -%}
-                {{ measure.expression }} as {{ tidemark.quoted('_' ~ measure.name) }},
-                {% endfor -%}
-                true as _is_there
-            from {{ tidemark.pinned(relation) }}
-            where {{ where }}
-        ) as source_rows
-            on {{ tidemark.null_safe_equal('lost_keys', 'source_rows', by) }}
-        group by {{ tidemark.quoted(by, 'lost_keys.') }}
+        {{ tidemark.aggregated_anew(relation, lost_keys, by, measured, where) }}
     )
+    {%- endif %}
 
     select
         {{ keys }},
@@ -126,7 +82,78 @@
         {{ 'cast(' ~ tidemark.quoted(measure.name) ~ ' as ' ~ type ~ ') as ' if type }}{{ tidemark.quoted(measure.name) }},
         {% endfor -%}
         {{ tidemark.quoted(counter) }} = 0 as _is_deleted
-    from (select * from added union all select * from anew)
+    from {{ '(select * from added union all select * from anew)' if lost_keys else 'added' }}
+{% endmacro %}
+
+{# The changes with each measure's expression as `_name`, and `_sign`: 1 for what came, -1 for what went. #}
+{% macro signed_changes(relation, window, by, measured, where) %}
+    (
+        select
+            {{ tidemark.quoted(by) }},
+            {{ tidemark.measured_values(measured) }}
+            if(_change_type in ('insert', 'update_postimage'), 1, -1) as _sign
+        from {{ tidemark.change_rows(relation, window, none) }}
+        where {{ where }}
+    )
+{% endmacro %}
+
+{% macro measured_values(measured) %}
+    {% for measure in measured if not measure.counts_rows -%}
+    {{ measure.expression }} as {{ tidemark.quoted('_' ~ measure.name) }},
+    {% endfor %}
+{% endmacro %}
+
+{# A query of the keys that must be aggregated anew, or none when there are none. #}
+{% macro lost_keys(changed_rows, by, measured) %}
+    {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
+    {% if tidemark.is_written_since_checkpoint() %}
+        {{ return('(select distinct ' ~ tidemark.quoted(by) ~ ' from ' ~ changed_rows ~ ')') }}
+    {% elif not extremes %}
+        {{ return(none) }}
+    {% endif %}
+    {% set query %}
+        (
+            select distinct {{ tidemark.quoted(by, 'taken.') }}
+            from (
+                select {{ tidemark.quoted(by) }}, {% for measure in extremes %}{{ tidemark.quoted('_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
+                from {{ changed_rows }}
+                group by all
+                having sum(_sign) < 0
+            ) as taken
+            inner join {{ tidemark.as_it_is(this) }} as present
+                on {{ tidemark.null_safe_equal('taken', 'present', by) }}
+            where
+                {% for measure in extremes -%}
+                taken.{{ tidemark.quoted('_' ~ measure.name) }} <=> present.{{ tidemark.quoted(measure.name) }}{{ ' or ' if not loop.last }}
+                {% endfor %}
+        )
+    {% endset %}
+    {{ return(query if run_query('select 1 as one from ' ~ query ~ ' limit 1').rows | length else none) }}
+{% endmacro %}
+
+{# The lost keys with the measures of the rows that they have now; a key without rows counts 0. #}
+{% macro aggregated_anew(relation, lost_keys, by, measured, where) %}
+    select
+        {{ tidemark.quoted(by, 'lost_keys.') }},
+        {% for measure in measured -%}
+        {{ tidemark.aggregate_of(measure, 'source_rows.' ~ ('_is_there' if measure.counts_rows else tidemark.quoted('_' ~ measure.name))) }} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from {{ lost_keys }} as lost_keys
+    left join (
+        select /*+ broadcast(wanted) */ source_rows.*
+        from (
+            select
+                {{ tidemark.quoted(by) }},
+                {{ tidemark.measured_values(measured) }}
+                true as _is_there
+            from {{ tidemark.pinned(relation) }}
+            where {{ where }}
+        ) as source_rows
+        left semi join {{ lost_keys }} as wanted
+            on {{ tidemark.null_safe_equal('source_rows', 'wanted', by) }}
+    ) as source_rows
+        on {{ tidemark.null_safe_equal('lost_keys', 'source_rows', by) }}
+    group by {{ tidemark.quoted(by, 'lost_keys.') }}
 {% endmacro %}
 
 {# A sum of no values is 0 here, since that is what folding comes to. #}

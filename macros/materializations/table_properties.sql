@@ -2,6 +2,10 @@
    dbt-spark adds them afterwards, and leaves an unguarded table behind when that fails. #}
 {% macro table_properties(node) %}
     {% set properties = {'delta.enableChangeDataFeed': 'true'} %}
+    {% if config.get('partition_by') %}
+        {# else each of Spark's tasks writes a file of its own into each partition #}
+        {% do properties.update({'delta.autoOptimize.optimizeWrite': 'true'}) %}
+    {% endif %}
     {% if config.get('contract').enforced %}
         {% for column in node.columns.values() %}
             {% for constraint in column.constraints %}

@@ -1,6 +1,11 @@
 {#- Rows updated after the newest one known. The merge looks for them in all partitions: to name some by
     `incremental_predicates` would be faster, and would write a later row's order a second time. -#}
-{{ config(unique_key=['order_date', 'order_id'], partition_by='order_date', schema='silver') }}
+{{ config(
+    unique_key=['order_date', 'order_id'],
+    partition_by='order_date',
+    tblproperties={'delta.autoOptimize.optimizeWrite': 'true'},
+    schema='silver'
+) }}
 
 with landed as (
     select *
