@@ -44,6 +44,11 @@ class Measured:
         """Seconds of an increment, the median."""
         return median(run.seconds for run in self.increments)
 
+    @property
+    def increment_bytes(self) -> float:
+        """Bytes that an increment read, the median."""
+        return median(run.bytes_read for run in self.increments)
+
 
 @dataclass
 class Scale:
@@ -88,6 +93,20 @@ def tables(scales: Sequence[Scale]) -> dict[str, list[list[str]]]:
     }  # fmt: skip
 
 
+def summary(scales: Sequence[Scale]) -> str:
+    """Say the ratios of the largest scale in a sentence."""
+    first, last = scales[0], scales[-1]
+    increment, idle = last.tidemark.increment, last.tidemark.idle_build.seconds
+    read = last.tidemark.increment_bytes / first.tidemark.increment_bytes
+    return (
+        f"In short, at {last.scale}x: an increment takes {increment / first.tidemark.increment:.2f} times "
+        f"the seconds, and reads {read:.2f} times the bytes, of one at {first.scale}x; a full refresh "
+        f"takes {last.tidemark.full.seconds / increment:.1f} times as long, an increment of stock dbt-spark "
+        f"{last.stock.increment / increment:.1f} times; with nothing new a build takes {idle:.1f} s and "
+        f"makes {last.tidemark.idle_commits} commits."
+    )
+
+
 def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]) -> None:
     """Write the markdown file, and print the same tables.
 
@@ -109,6 +128,8 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
         "bronze.",
         "",
         f"Measured by `{command}` on {_machine()}, with {_versions(spark)}.",
+        "",
+        summary(scales),
     ]  # fmt: skip
     for title, (header, *rows) in tables(scales).items():
         lines += ["", f"## {title}", "", _line(header), _line(["---:"] * len(header)), *map(_line, rows)]
@@ -129,7 +150,7 @@ def _spread(measured: Measured) -> str:
 
 
 def _mebibytes(measured: Measured) -> str:
-    return f"{median(run.bytes_read for run in measured.increments) / MEGABYTE:,.1f}"
+    return f"{measured.increment_bytes / MEGABYTE:,.1f}"
 
 
 def _rows(measured: Measured) -> str:
