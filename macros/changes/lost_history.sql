@@ -25,27 +25,6 @@
     {{ return(none) }}
 {% endmacro %}
 
-{# The commits of a table after a version, newest first; looked at once a command. #}
-{% macro commits_since(relation, version) %}
-    {% set now = tidemark.table_state(relation) %}
-    {% set name = tidemark.table_name(relation) ~ ' ' ~ version ~ '..' ~ now.version %}
-    {% set known = tidemark.run_state('commits') %}
-    {% if name not in known %}
-        {% set commits = [] %}
-        {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ (now.version - version)) %}
-            {% set parameters = row['operationParameters'] %}
-            {% set metrics = row['operationMetrics'] %}
-            {% do commits.append({
-                'version': row['version'] | int, 'operation': row['operation'], 'at': row['timestamp'],
-                'parameters': fromjson(parameters) if parameters is string else parameters or {},
-                'metrics': fromjson(metrics) if metrics is string else metrics or {}
-            }) %}
-        {% endfor %}
-        {% do known.update({name: commits}) %}
-    {% endif %}
-    {{ return(known[name]) }}
-{% endmacro %}
-
 {# True when a VACUUM took files of a commit among these: what its retention does not keep. #}
 {% macro is_swept(commits, vacuum) %}
     {% set kept = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}

@@ -18,9 +18,11 @@
     {% endif %}
     {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
     {% set properties = detail['properties'] %}
+    {% set commits = tidemark.history(relation, 20) %}
     {% do states.update({name: {
         'id': detail['id'],
-        'version': tidemark.last_commit(relation).version,
+        'version': commits[0].version,
+        'commits': commits,
         'files': detail['numFiles'] | int,
         'bytes': detail['sizeInBytes'] | int,
         'properties': fromjson(properties) if properties is string else properties or {}
@@ -28,9 +30,13 @@
     {{ return(states[name]) }}
 {% endmacro %}
 
-{# Called after a write to a table that was looked at before. #}
-{% macro note_version(relation, version) %}
-    {% do tidemark.table_state(relation).update(version=version) %}
+{# Called after a write to a table that was looked at before; gives the commit. #}
+{% macro note_commit(relation) %}
+    {% set now = tidemark.table_state(relation) %}
+    {% set commit = tidemark.last_commit(relation) %}
+    {# where another writer came between, commits_since reads the history again #}
+    {% do now.update(commits=[commit] + (now.commits if commit.version == now.version + 1 else []), version=commit.version, log_ends=false) %}
+    {{ return(commit) }}
 {% endmacro %}
 
 {# Called after a table was replaced or altered: the next reader looks again. #}

@@ -1,6 +1,6 @@
-{# Computes a query once and keeps its rows in Spark's cache for the statements of this model. #}
+{# A view whose rows Spark computes once, when the first of this model's statements reads them, and then keeps. #}
 {% macro kept(name, sql) %}
-    {% do run_query('cache table ' ~ tidemark.kept_name(name) ~ ' as ' ~ sql) %}
+    {% do run_query('cache lazy table ' ~ tidemark.kept_name(name) ~ ' as ' ~ sql) %}
     {{ return(tidemark.kept_name(name)) }}
 {% endmacro %}
 

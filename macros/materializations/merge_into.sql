@@ -29,8 +29,7 @@
             {% endif %}
         {% endset %}
         {% do run_query(merge_sql) %}
-        {% do counts.update(commit=tidemark.last_commit(relation)) %}
-        {% do tidemark.note_version(relation, counts.commit.version) %}
+        {% do counts.update(commit=tidemark.note_commit(relation)) %}
     {% endif %}
     {% do tidemark.let_go('outcomes') %}
     {% if prunes %}

@@ -26,8 +26,7 @@
     {% if differing.number %}
         {% set these = tidemark.among(tidemark.quoted(partition), differing) %}
         {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select * from ' ~ rows ~ ' where ' ~ these) %}
-        {% set commit = tidemark.last_commit(relation) %}
-        {% do tidemark.note_version(relation, commit.version) %}
+        {% set commit = tidemark.note_commit(relation) %}
         {% do counts.update({
             'inserted': commit.metrics.get('numOutputRows', 0) | int,
             'deleted': commit.metrics.get('numDeletedRows', 0) | int, 'commit': commit

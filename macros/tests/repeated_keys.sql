@@ -2,7 +2,8 @@
 {% macro repeated_keys(relation, columns) %}
     {% set keys = tidemark.as_list(columns) %}
     {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
-    select {{ tidemark.quoted(keys) }}, count(*) as copies
+    {% set few = window.state == 'nothing new' or window.state == 'incremental' and tidemark.read_metrics(relation, window).rows < 100000 %}
+    select {{ '/*+ broadcast(gained) */ ' if few }}{{ tidemark.quoted(keys) }}, count(*) as copies
     from {{ relation }} {{ 'version as of ' ~ window.last if window.last is defined }} as present
     {% if window.state != 'whole' -%}
     left semi join {{ tidemark.gained_rows(relation) }} as gained
