@@ -63,26 +63,17 @@ class Scale:
 
 def tables(scales: Sequence[Scale]) -> dict[str, list[list[str]]]:
     """Return the tables by title; the first row of each is its header."""
-    first = scales[0]
     return {
-        "Tidemark, seconds": [
-            ["scale", "rows", "full refresh", "increment", "its CPU", "nothing new: run", "build",
-             "commits", f"increment / at {first.scale}x", "full / increment"],
-            *([f"{s.scale}x", f"{s.rows:,}", f"{s.tidemark.full.seconds:.1f}", _spread(s.tidemark),
-               f"{median(r.cpu_seconds for r in s.tidemark.increments):.1f}",
-               f"{s.tidemark.idle_run.seconds:.1f}", f"{s.tidemark.idle_build.seconds:.1f}",
-               f"{s.tidemark.idle_commits}", f"{s.tidemark.increment / first.tidemark.increment:.2f}",
-               f"{s.tidemark.full.seconds / s.tidemark.increment:.1f}"] for s in scales),
-        ],
-        "Stock dbt-spark, seconds": [
-            ["scale", "rows", "full refresh", "increment", "its CPU", "nothing new: run", "build",
-             "commits", f"increment / at {first.scale}x", "stock / Tidemark"],
-            *([f"{s.scale}x", f"{s.rows:,}", f"{s.stock.full.seconds:.1f}", _spread(s.stock),
-               f"{median(r.cpu_seconds for r in s.stock.increments):.1f}",
-               f"{s.stock.idle_run.seconds:.1f}", f"{s.stock.idle_build.seconds:.1f}",
-               f"{s.stock.idle_commits}", f"{s.stock.increment / first.stock.increment:.2f}",
-               f"{s.stock.increment / s.tidemark.increment:.1f}"] for s in scales),
-        ],
+        "Tidemark, seconds": _seconds(
+            [(s, s.tidemark) for s in scales],
+            "full / increment",
+            [s.tidemark.full.seconds / s.tidemark.increment for s in scales],
+        ),
+        "Stock dbt-spark, seconds": _seconds(
+            [(s, s.stock) for s in scales],
+            "stock / Tidemark",
+            [s.stock.increment / s.tidemark.increment for s in scales],
+        ),
         "Read by one increment, tests included": [
             ["scale", "rows", "rows changed", "Tidemark MiB", "Tidemark rows", "stock MiB", "stock rows",
              "rows differing from the truth"],
@@ -142,6 +133,20 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
         console.print()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _seconds(
+    measured: Sequence[tuple[Scale, Measured]], ratio: str, ratios: Sequence[float]
+) -> list[list[str]]:
+    scale, first = measured[0]
+    return [
+        ["scale", "rows", "full refresh", "increment", "its CPU", "nothing new: run", "build", "commits",
+         f"increment / at {scale.scale}x", ratio],
+        *([f"{s.scale}x", f"{s.rows:,}", f"{m.full.seconds:.1f}", _spread(m),
+           f"{median(r.cpu_seconds for r in m.increments):.1f}", f"{m.idle_run.seconds:.1f}",
+           f"{m.idle_build.seconds:.1f}", f"{m.idle_commits}", f"{m.increment / first.increment:.2f}",
+           f"{value:.1f}"] for (s, m), value in zip(measured, ratios, strict=True)),
+    ]  # fmt: skip
 
 
 def _spread(measured: Measured) -> str:

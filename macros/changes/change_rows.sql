@@ -1,14 +1,13 @@
-{% macro change_rows(relation, window, change_types) %}
-    {{ return(adapter.dispatch('change_rows', 'tidemark')(relation, window, change_types)) }}
+{% macro change_rows(relation, window, only_after=false) %}
+    {{ return(adapter.dispatch('change_rows', 'tidemark')(relation, window, only_after)) }}
 {% endmacro %}
 
-{% macro default__change_rows(relation, window, change_types) %}
+{% macro default__change_rows(relation, window, only_after) %}
     {% set said = tidemark.said_in_sql(window) %}
     {% if window.state == 'incremental' %}
-        {% set only = "where _change_type in ('" ~ change_types | join("', '") ~ "')" if change_types else '' %}
         {{ return(
             '(select * from table_changes(\'' ~ relation ~ '\', ' ~ window.first ~ ', ' ~ window.last ~ ') '
-            ~ said ~ ' ' ~ only ~ ')'
+            ~ said ~ (' where ' ~ tidemark.is_after_image() if only_after else '') ~ ')'
         ) }}
     {% endif %}
     {# the same columns as table_changes gives, so that a model reads either; when a row came is not known here #}
@@ -17,6 +16,16 @@
         ~ 'cast(null as timestamp) as _commit_timestamp from ' ~ relation ~ ' version as of ' ~ window.last ~ ' '
         ~ said ~ (' where false' if window.state == 'nothing new' else '') ~ ')'
     ) }}
+{% endmacro %}
+
+{# Of a changed row: what it is now, as opposed to what it was before. #}
+{% macro is_after_image() %}
+    {{ return("_change_type in ('insert', 'update_postimage')") }}
+{% endmacro %}
+
+{# 1 for what came, -1 for what went: their sum over equal rows is how many more of them there are. #}
+{% macro change_sign() %}
+    {{ return('if(' ~ tidemark.is_after_image() ~ ', 1, -1)') }}
 {% endmacro %}
 
 {# What is read, as a comment for readers of the compiled SQL, and for `tidemark verify` and `explain`. #}

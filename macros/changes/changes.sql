@@ -6,5 +6,5 @@
     {% if not execute or relation.is_cte %}
         {{ return(relation) }}
     {% endif %}
-    {{ return(tidemark.change_rows(relation, tidemark.change_window(relation), ['insert', 'update_postimage'])) }}
+    {{ return(tidemark.change_rows(relation, tidemark.change_window(relation), only_after=true)) }}
 {% endmacro %}

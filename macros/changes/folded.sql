@@ -9,7 +9,7 @@
     {% endif %}
     {% set window = tidemark.change_window(relation) %}
     {% if window.state == 'nothing new' %}
-        {{ return(tidemark.aggregated(tidemark.change_rows(relation, window, none), by, measured, where)) }}
+        {{ return(tidemark.aggregated(tidemark.change_rows(relation, window), by, measured, where)) }}
     {% elif window.state != 'incremental' %}
         {{ return(tidemark.aggregated(tidemark.pinned(relation), by, measured, where)) }}
     {% endif %}
@@ -85,14 +85,14 @@
     from {{ '(select * from added union all select * from anew)' if lost_keys else 'added' }}
 {% endmacro %}
 
-{# The changes with each measure's expression as `_name`, and `_sign`: 1 for what came, -1 for what went. #}
+{# The changes with each measure's expression as `_name`, and their `_sign`. #}
 {% macro signed_changes(relation, window, by, measured, where) %}
     (
         select
             {{ tidemark.quoted(by) }},
             {{ tidemark.measured_values(measured) }}
-            if(_change_type in ('insert', 'update_postimage'), 1, -1) as _sign
-        from {{ tidemark.change_rows(relation, window, none) }}
+            {{ tidemark.change_sign() }} as _sign
+        from {{ tidemark.change_rows(relation, window) }}
         where {{ where }}
     )
 {% endmacro %}

@@ -20,9 +20,8 @@
 {# The commits of a table after a version, newest first: from what table_state has seen, or read once more when that is too short. #}
 {% macro commits_since(relation, version) %}
     {% set now = tidemark.table_state(relation) %}
-    {% if now.commits | length < now.version - version and not now.get('log_ends') %}
-        {% set commits = tidemark.history(relation, now.version - version) | selectattr('version', 'le', now.version) | list %}
-        {% do now.update(commits=commits, log_ends=commits | length < now.version - version) %}
+    {% if now.commits | length < now.version - version %}
+        {% do now.update(commits=tidemark.history(relation, now.version - version) | selectattr('version', 'le', now.version) | list) %}
     {% endif %}
     {{ return(now.commits | selectattr('version', 'gt', version) | list) }}
 {% endmacro %}

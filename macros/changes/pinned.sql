@@ -19,7 +19,7 @@
     {% elif window.state != 'incremental' %}
         {{ return('') }}
     {% endif %}
-    {% set values = tidemark.values_of(column, tidemark.change_rows(relation, window, none)) %}
+    {% set values = tidemark.values_of(column, tidemark.change_rows(relation, window)) %}
     {{ return(' where ' ~ tidemark.among(tidemark.quoted(column), values) ~ tidemark.said_of_values(window.source, values)) }}
 {% endmacro %}
 

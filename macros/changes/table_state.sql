@@ -35,7 +35,7 @@
     {% set now = tidemark.table_state(relation) %}
     {% set commit = tidemark.last_commit(relation) %}
     {# where another writer came between, commits_since reads the history again #}
-    {% do now.update(commits=[commit] + (now.commits if commit.version == now.version + 1 else []), version=commit.version, log_ends=false) %}
+    {% do now.update(commits=[commit] + (now.commits if commit.version == now.version + 1 else []), version=commit.version) %}
     {{ return(commit) }}
 {% endmacro %}
 

@@ -1,4 +1,4 @@
-{# For tests of sums: each table's changes since the test passed, with `_sign` 1 for what came and -1 for what went;
+{# For tests of sums: each table's changes since the test passed, with their `_sign`;
    or all rows of all of them, when one must be read whole. #}
 {% macro signed_rows(tables) %}
     {% if not execute %}
@@ -14,8 +14,7 @@
     {% for table in tables %}
         {% set window = dict(windows[loop.index0], state='whole') if whole else windows[loop.index0] %}
         {% do rows.append(
-            "(select *, if(_change_type in ('insert', 'update_postimage'), 1, -1) as _sign from "
-            ~ tidemark.change_rows(table.relation, window, none) ~ ')'
+            '(select *, ' ~ tidemark.change_sign() ~ ' as _sign from ' ~ tidemark.change_rows(table.relation, window) ~ ')'
         ) %}
     {% endfor %}
     {{ return(rows) }}

@@ -59,12 +59,12 @@
     {% elif window.state == 'nothing new' %}
         {{ return('(select * from ' ~ relation ~ ' where false)') }}
     {% elif window.first == window.last %}
-        {{ return(tidemark.change_rows(relation, window, ['insert', 'update_postimage'])) }}
+        {{ return(tidemark.change_rows(relation, window, only_after=true)) }}
     {% endif %}
     {# several commits: what came and went in between does not count #}
     {% set columns = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
     {{ return(
-        '(select ' ~ columns ~ ' from ' ~ tidemark.change_rows(relation, window, none) ~ ' group by ' ~ columns
-        ~ " having sum(if(_change_type in ('insert', 'update_postimage'), 1, -1)) > 0)"
+        '(select ' ~ columns ~ ' from ' ~ tidemark.change_rows(relation, window) ~ ' group by ' ~ columns
+        ~ ' having sum(' ~ tidemark.change_sign() ~ ') > 0)'
     ) }}
 {% endmacro %}
