@@ -18,6 +18,11 @@
     ) }}
 {% endmacro %}
 
+{# True for a relation that stands for given rows: a unit test's, or none of `--empty`. It has no versions. #}
+{% macro is_given(relation) %}
+    {{ return(relation.is_cte or relation.limit is not none) }}
+{% endmacro %}
+
 {# Of a changed row: what it is now, as opposed to what it was before. #}
 {% macro is_after_image() %}
     {{ return("_change_type in ('insert', 'update_postimage')") }}
@@ -30,7 +35,7 @@
 
 {# What is read, as a comment for readers of the compiled SQL, and for `tidemark verify` and `explain`. #}
 {% macro said_in_sql(window) %}
-    {{ return(' /* consumes ' ~ window.source ~ ' ' ~ window.said ~ ' */') }}
+    {{ return(' /* consumes ' ~ window.source ~ ' ' ~ (window.said | replace('*/', '* /')) ~ ' */') }}
 {% endmacro %}
 
 {% macro said_of_values(source, values) %}

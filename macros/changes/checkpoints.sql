@@ -28,7 +28,8 @@
     {% if execute and flags.WHICH in ('build', 'run', 'test', 'seed', 'snapshot') %}
         {% do tidemark.create_ops_table('checkpoints', [
             'model string', 'source string', 'source_id string', 'version bigint', 'watermark string',
-            'table_version bigint', 'contract string', 'sequence bigint', 'invocation_id string', 'recorded_at timestamp'
+            'table_version bigint', 'contract string', 'sequence bigint', 'invocation_id string', 'recorded_at timestamp',
+            'table_id string'
         ]) %}
     {% endif %}
 {% endmacro %}
@@ -53,6 +54,7 @@
                     'version': row['version'] | int if row['version'] is not none else none,
                     'watermark': row['watermark'],
                     'table_version': row['table_version'] | int if row['table_version'] is not none else none,
+                    'table_id': row['table_id'],
                     'contract': row['contract'],
                     'sequence': row['sequence'] | int
                 }}) %}
@@ -67,19 +69,21 @@
 {% macro record_checkpoints(results) %}
     {% if not execute %}{{ return('') }}{% endif %}
     {% set rows = [] %}
-    {% for result in results if result.status in ('success', 'pass') and result.node.resource_type in ('model', 'test') %}
+    {% for result in results if result.status in ('success', 'pass') and result.node.resource_type in ('model', 'test')
+        and result.node.unique_id not in tidemark.run_state('let_pass') %}
         {% set node = result.node %}
         {% set relation = api.Relation.create(schema=node.schema, identifier=node.alias) %}
         {% set reader = tidemark.table_name(relation) if node.resource_type == 'model' else node.unique_id %}
         {% set contract = tidemark.contract_of(node.unique_id) %}
-        {% for window in tidemark.run_state('windows').get(node.unique_id, {}).values() %}
+        {% for window in tidemark.windows_of(node.unique_id) %}
             {% set mark = tidemark.checkpoint(reader, window.source) or {'sequence': 0} %}
-            {% if window.state != 'nothing new' or mark.contract != contract %}
+            {% if window.state != 'nothing new' or mark.contract != contract or mark.source_id != window.source_id %}
+                {% set table = tidemark.table_after(node, relation, mark) %}
                 {% do rows.append('(' ~ [
                     tidemark.literal(reader), tidemark.literal(window.source), tidemark.literal(window.get('source_id')),
                     window.last if window.last is not none else 'null', tidemark.literal(window.get('watermark')),
-                    tidemark.version_after(node, relation, mark), tidemark.literal(contract), mark.sequence + 1,
-                    tidemark.literal(invocation_id), "timestamp '" ~ run_started_at.isoformat() ~ "'"
+                    table.version, tidemark.literal(contract), mark.sequence + 1, tidemark.literal(invocation_id),
+                    "timestamp '" ~ run_started_at.isoformat() ~ "'", tidemark.literal(table.id)
                 ] | join(', ') ~ ')') %}
             {% endif %}
         {% endfor %}
@@ -87,35 +91,7 @@
     {% if rows %}
         {% do run_query(
             'insert into ' ~ tidemark.ops_table('checkpoints') ~ ' (model, source, source_id, version, watermark, '
-            ~ 'table_version, contract, sequence, invocation_id, recorded_at) values ' ~ rows | join(', ')
+            ~ 'table_version, contract, sequence, invocation_id, recorded_at, table_id) values ' ~ rows | join(', ')
         ) %}
     {% endif %}
-{% endmacro %}
-
-{# The model's own version that goes with its marks, as SQL. #}
-{% macro version_after(node, relation, mark) %}
-    {% set written = tidemark.run_state('written').get(node.unique_id, {}).get('version') %}
-    {% set seen = tidemark.run_state('tables').get(tidemark.table_name(relation), {}).get('version') %}
-    {% for version in [written, seen, mark.table_version] if version is not none and version is not undefined %}
-        {{ return(version) }}
-    {% endfor %}
-    {{ return('null') }}
-{% endmacro %}
-
-{# True when the model's table has another version than its checkpoint says: a run was cut off after it had written. #}
-{% macro is_written_since_checkpoint() %}
-    {% set now = tidemark.table_state(this) %}
-    {% for node in tidemark.dependencies(model) %}
-        {% set mark = tidemark.checkpoint(this, node.schema ~ '.' ~ (node.get('alias') or node.identifier)) %}
-        {% if mark and mark.table_version != now.version %}
-            {% if mark.table_version is none or mark.table_version > now.version %}
-                {{ return(true) }}
-            {% endif %}
-            {% for commit in tidemark.commits_since(this, mark.table_version)
-                if commit.operation not in ('OPTIMIZE', 'VACUUM START', 'VACUUM END', 'SET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS') %}
-                {{ return(true) }}
-            {% endfor %}
-        {% endif %}
-    {% endfor %}
-    {{ return(false) }}
 {% endmacro %}

@@ -4,7 +4,7 @@
 
 {% macro default__folded(relation, by, measures, where) %}
     {% set measured = tidemark.parsed_measures(measures) %}
-    {% if not execute or relation.is_cte %}
+    {% if not execute or tidemark.is_given(relation) %}
         {{ return(tidemark.aggregated(relation, by, measured, where)) }}
     {% endif %}
     {% set window = tidemark.change_window(relation) %}
@@ -42,11 +42,11 @@
         select
             {{ keys }},
             {% for measure in measured -%}
-            {% set value = tidemark.quoted('_' ~ measure.name) -%}
+            {% set value = tidemark.quoted('_value_' ~ measure.name) -%}
             {% if measure.counts_rows %}sum(_sign)
             {%- elif measure.function == 'count' %}sum(if({{ value }} is null, 0, _sign))
             {%- elif measure.function == 'sum' %}sum(if(_sign > 0, {{ value }}, -{{ value }}))
-            {%- else %}{{ measure.function }}(if(_sign > 0, {{ value }}, null)){% endif %} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
+            {%- else %}{{ measure.function }}(if(_net > 0, {{ value }}, null)){% endif %} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
             {% endfor %}
         from {{ changed_rows }} as changed_rows
         {% if lost_keys -%}
@@ -85,21 +85,34 @@
     from {{ '(select * from added union all select * from anew)' if lost_keys else 'added' }}
 {% endmacro %}
 
-{# The changes with each measure's expression as `_name`, and their `_sign`. #}
+{# The changes with each measure's expression as `_value_…`, their `_sign`, and `_net`: how many more rows have these
+   extremes now. A value that came and went again within several commits was never there for this run. #}
 {% macro signed_changes(relation, window, by, measured, where) %}
+    {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
     (
         select
-            {{ tidemark.quoted(by) }},
-            {{ tidemark.measured_values(measured) }}
-            {{ tidemark.change_sign() }} as _sign
-        from {{ tidemark.change_rows(relation, window) }}
-        where {{ where }}
+            *,
+            {% if extremes and window.first < window.last -%}
+            sum(_sign) over (
+                partition by {{ tidemark.quoted(by) }}{% for measure in extremes %}, {{ tidemark.quoted('_value_' ~ measure.name) }}{% endfor %}
+            ) as _net
+            {%- else -%}
+            _sign as _net
+            {%- endif %}
+        from (
+            select
+                {{ tidemark.quoted(by) }},
+                {{ tidemark.measured_values(measured) }}
+                {{ tidemark.change_sign() }} as _sign
+            from {{ tidemark.change_rows(relation, window) }}
+            where {{ where }}
+        )
     )
 {% endmacro %}
 
 {% macro measured_values(measured) %}
     {% for measure in measured if not measure.counts_rows -%}
-    {{ measure.expression }} as {{ tidemark.quoted('_' ~ measure.name) }},
+    {{ measure.expression }} as {{ tidemark.quoted('_value_' ~ measure.name) }},
     {% endfor %}
 {% endmacro %}
 
@@ -115,7 +128,7 @@
         (
             select distinct {{ tidemark.quoted(by, 'taken.') }}
             from (
-                select {{ tidemark.quoted(by) }}, {% for measure in extremes %}{{ tidemark.quoted('_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
+                select {{ tidemark.quoted(by) }}, {% for measure in extremes %}{{ tidemark.quoted('_value_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
                 from {{ changed_rows }}
                 group by all
                 having sum(_sign) < 0
@@ -124,7 +137,7 @@
                 on {{ tidemark.null_safe_equal('taken', 'present', by) }}
             where
                 {% for measure in extremes -%}
-                taken.{{ tidemark.quoted('_' ~ measure.name) }} <=> present.{{ tidemark.quoted(measure.name) }}{{ ' or ' if not loop.last }}
+                taken.{{ tidemark.quoted('_value_' ~ measure.name) }} <=> present.{{ tidemark.quoted(measure.name) }}{{ ' or ' if not loop.last }}
                 {% endfor %}
         )
     {% endset %}
@@ -136,7 +149,7 @@
     select
         {{ tidemark.quoted(by, 'lost_keys.') }},
         {% for measure in measured -%}
-        {{ tidemark.aggregate_of(measure, 'source_rows.' ~ ('_is_there' if measure.counts_rows else tidemark.quoted('_' ~ measure.name))) }} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
+        {{ tidemark.aggregate_of(measure, 'source_rows.' ~ ('_is_there' if measure.counts_rows else tidemark.quoted('_value_' ~ measure.name))) }} as {{ tidemark.quoted(measure.name) }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ lost_keys }} as lost_keys
     left join (
@@ -162,12 +175,24 @@
     {{ return('coalesce(' ~ aggregate ~ ', 0)' if measure.function == 'sum' else aggregate) }}
 {% endmacro %}
 
+{# True for the inside of one aggregate; not for that of `sum(a) + sum(b)`, nor for `distinct a`. #}
+{% macro is_one_expression(text) %}
+    {% set open = namespace(parentheses=0) %}
+    {% for character in text %}
+        {% set open.parentheses = open.parentheses + {'(': 1, ')': -1}.get(character, 0) %}
+        {% if open.parentheses < 0 %}
+            {{ return(false) }}
+        {% endif %}
+    {% endfor %}
+    {{ return(not (text | trim | lower).startswith('distinct ')) }}
+{% endmacro %}
+
 {# `sum(quantity)` as {name, function, expression}; one measure must count rows, to tell a key that has none left. #}
 {% macro parsed_measures(measures) %}
     {% set parsed = [] %}
     {% for name, aggregate in measures.items() %}
         {% set match = modules.re.match('^(count|sum|min|max)\((.*)\)$', aggregate | trim) %}
-        {% if not match %}
+        {% if not match or not tidemark.is_one_expression(match.group(2)) %}
             {% do exceptions.raise_compiler_error(
                 this.identifier ~ ': folded() cannot fold `' ~ aggregate ~ '`. It folds count, sum, min and max of an expression.'
             ) %}

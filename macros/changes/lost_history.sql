@@ -18,11 +18,24 @@
             {{ return('the change data feed of ' ~ name ~ ' was switched on at version ' ~ commit.version) }}
         {% elif commit.operation == 'VACUUM START' and tidemark.is_swept(commits, commit) %}
             {{ return(name ~ ' was vacuumed at version ' ~ commit.version ~ ', past changes that were not read yet') }}
-        {% elif is_landed and commit.operation in ('DELETE', 'UPDATE', 'MERGE', 'RESTORE', 'TRUNCATE') %}
+        {% elif commit.operation in ('RENAME COLUMN', 'DROP COLUMNS', 'REPLACE COLUMNS') %}
+            {{ return('the columns of ' ~ name ~ ' were changed at version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
+        {% elif is_landed and (commit.operation in ('MERGE', 'UPDATE') or tidemark.overwrites(commit)) %}
             {{ return(name ~ ' is append-only, but had a ' ~ commit.operation ~ ' after version ' ~ mark.version) }}
         {% endif %}
     {% endfor %}
     {{ return(none) }}
+{% endmacro %}
+
+{# True for a commit that may take rows away, other than a MERGE. #}
+{% macro overwrites(commit) %}
+    {{ return(commit.operation in ('DELETE', 'RESTORE', 'TRUNCATE') or commit.parameters.get('mode') == 'Overwrite') }}
+{% endmacro %}
+
+{# True when a table may hold other rows after these commits. #}
+{% macro may_change_rows(commits) %}
+    {% set harmless = ('OPTIMIZE', 'VACUUM START', 'VACUUM END', 'SET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS') %}
+    {{ return(commits | rejectattr('operation', 'in', harmless) | list != []) }}
 {% endmacro %}
 
 {# True when a VACUUM took files of a commit among these: what its retention does not keep. #}

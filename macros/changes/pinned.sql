@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro default__pinned(relation, touched) %}
-    {% if not execute or relation.is_cte %}
+    {% if not execute or tidemark.is_given(relation) %}
         {{ return(relation) }}
     {% endif %}
     {% set window = tidemark.change_window(relation) %}

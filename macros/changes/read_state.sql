@@ -4,7 +4,7 @@
     {% set states = tidemark.run_state('read_states') %}
     {% if model.unique_id not in states %}
         {% do states.update({model.unique_id: tidemark.decide_read_state()}) %}
-        {% if states[model.unique_id].state in ('history lost', 'columns added') %}
+        {% if states[model.unique_id].state in tidemark.states_of_doubt() %}
             {% do log(tidemark.table_name(this) ~ ' reads its sources whole: ' ~ states[model.unique_id].why, info=True) %}
         {% endif %}
     {% endif %}
@@ -20,27 +20,36 @@
         {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}
     {% endif %}
     {% set marks = [] %}
+    {% set news = [] %}
     {% for node in tidemark.dependencies(model) %}
         {% set source = api.Relation.create(schema=node.schema, identifier=node.get('alias') or node.identifier) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
         {% if mark %}
             {% do marks.append(mark) %}
-            {% if mark.version is not none %}
-                {% set lost = tidemark.lost_history(source, mark, tidemark.table_state(source), node.resource_type == 'source') %}
-                {% if lost %}
-                    {{ return({'state': 'history lost', 'why': lost}) }}
-                {% endif %}
+            {% set lost = none if mark.version is none else tidemark.lost_join(source, mark) if tidemark.is_of_join(mark)
+                else tidemark.lost_history(source, mark, tidemark.table_state(source), node.resource_type == 'source') %}
+            {% if lost %}
+                {{ return({'state': 'history lost', 'why': lost}) }}
+            {% elif mark.version is none or mark.version != tidemark.table_state(source).version %}
+                {% do news.append(source) %}
             {% endif %}
         {% endif %}
     {% endfor %}
     {% if not marks %}
         {{ return({'state': 'first run', 'why': 'first run: no checkpoint yet'}) }}
     {% endif %}
-    {% if marks[0].contract != tidemark.contract_of(model.unique_id) %}
+    {% set contract = tidemark.contract_of(model.unique_id) %}
+    {% if marks[0].contract != contract %}
         {% set added = tidemark.added_columns(this) %}
         {% if added %}
             {{ return({'state': 'columns added', 'why': 'new in its contract: ' ~ added | join(', ')}) }}
+        {% elif '.' in (marks[0].contract or '') and marks[0].contract.split('.')[1] != contract.split('.')[1] %}
+            {{ return({'state': 'grain changed', 'why': 'another unique_key, newest_by, insert_only or prune_by'}) }}
         {% endif %}
+    {% endif %}
+    {% set lost = tidemark.lost_table() if news else none %}
+    {% if lost %}
+        {{ return({'state': 'history lost', 'why': lost}) }}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
 {% endmacro %}

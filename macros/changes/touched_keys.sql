@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro default__touched_keys(relation, columns) %}
-    {% if not execute or relation.is_cte %}
+    {% if not execute or tidemark.is_given(relation) %}
         {% set rows = relation %}
     {% else %}
         {% do tidemark.note_touched(relation, 'keys') %}

@@ -3,13 +3,13 @@
 {% endmacro %}
 
 {% macro default__watermark_filter(source, column, lookback) %}
-    {% if not execute or source.is_cte %}
+    {% if not execute or tidemark.is_given(source) %}
         {{ return('true') }}
     {% endif %}
     {% set window = tidemark.watermark_window(source, column, lookback) %}
     {% set name = tidemark.quoted(column) %}
     {% set bounds = [] %}
-    {% if window.state == 'incremental' %}
+    {% if window.state == 'incremental' and window.low is not none %}
         {% set low = tidemark.typed_literal(window.low, window.type) %}
         {# >= : rows that tie with the mark may have come after it was taken #}
         {% do bounds.append(name ~ ' >= ' ~ low ~ ('' if not lookback else ' - ' ~ lookback if lookback is number else ' - interval ' ~ lookback)) %}
@@ -24,13 +24,20 @@
 {% macro watermark_window(relation, column, lookback) %}
     {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
     {% set source = tidemark.table_name(relation) %}
-    {% if source in windows %}
+    {% set source_id = 'watermark ' ~ column %}
+    {% if source in windows and windows[source].source_id != source_id %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ' reads ' ~ source ~ ' by two columns. Its mark is one: give an expression of both as a column of a view.'
+        ) %}
+    {% elif source in windows %}
         {{ return(windows[source]) }}
     {% endif %}
     {% set how = tidemark.read_state() %}
     {% set mark = tidemark.checkpoint(this, source) %}
-    {% set kept = mark.watermark if mark and mark.source_id == 'watermark ' ~ column and how.state in ('incremental', 'verify') else none %}
-    {% if how.state == 'incremental' and kept is none %}
+    {% set is_known = mark and mark.source_id == source_id %}
+    {# none: there was no value yet at the last run #}
+    {% set kept = mark.watermark if is_known and how.state in ('incremental', 'verify') else none %}
+    {% if how.state == 'incremental' and not is_known %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
             ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
@@ -41,7 +48,7 @@
         'incremental': column ~ ' from ' ~ (kept or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
     }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
     {% do windows.update({source: {
-        'source': source, 'source_id': 'watermark ' ~ column, 'state': how.state, 'first': none, 'last': none,
+        'source': source, 'source_id': source_id, 'state': how.state, 'first': none, 'last': none,
         'low': kept, 'watermark': high.value, 'type': high.type, 'said': span
     }}) %}
     {% do log(tidemark.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}

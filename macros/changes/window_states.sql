@@ -6,10 +6,20 @@
 {# True when the model reads its sources whole, so that its table is to be replaced and not merged into. #}
 {% macro reads_whole(node) %}
     {% set states = tidemark.window_states(node) %}
-    {{ return('first run' in states or 'history lost' in states) }}
+    {{ return('first run' in states or states | select('in', tidemark.states_of_doubt()) | list != []) }}
+{% endmacro %}
+
+{# Where changes alone would not give the table of a rebuild, so that it is rebuilt. #}
+{% macro states_of_doubt() %}
+    {{ return(['history lost', 'columns added', 'grain changed']) }}
 {% endmacro %}
 
 {% macro window_states(node) %}
-    {% set windows = tidemark.run_state('windows').get(node.unique_id, {}) %}
-    {{ return(windows.values() | map(attribute='state') | unique | list) }}
+    {{ return(tidemark.windows_of(node.unique_id) | map(attribute='state') | unique | list) }}
+{% endmacro %}
+
+{# What a model or test reads, by source: versions, and the tables that a model joins as they are. #}
+{% macro windows_of(unique_id) %}
+    {% set read = tidemark.run_state('windows').get(unique_id, {}) %}
+    {{ return((read.values() | list) + (tidemark.run_state('joined').get(unique_id, {}).values() | list)) }}
 {% endmacro %}

@@ -13,7 +13,9 @@
         as
         select {{ tidemark.quoted(query.columns) }}
         from ({{ tidemark.once_a_key(query) }}) as incoming
-        {{ 'where not _is_deleted' if query.flags_deletes }}
+        where
+            {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
+            {{ tidemark.and_determined(query) }}
     {% endset %}
     {% do run_query(create_sql) %}
     {% do tidemark.forget_table_state(relation) %}

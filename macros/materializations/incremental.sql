@@ -2,6 +2,7 @@
 {% materialization incremental, adapter='spark', supported_languages=['sql'] %}
     {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
+    {% do tidemark.note_joined_tables() %}
     {% if existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
         {% do tidemark.create_from(this, tidemark.checked_query(sql)) %}
         {% do persist_docs(this, model) %}

@@ -41,7 +41,6 @@
 {# Each row of the batch with what becomes of it. #}
 {% macro outcomes_of(relation, query, batch, pruning) %}
     {% set newest_by = query.newest_by %}
-    {% set first_wins = config.get('meta', {}).get('insert_only') and tidemark.read_state().state != 'columns added' %}
     select
         incoming.*,
         case
@@ -52,7 +51,7 @@
             {% if query['values'] -%}
             when {{ tidemark.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
             {% endif -%}
-            {% if first_wins -%}
+            {% if config.get('meta', {}).get('insert_only') -%}
             else 'superseded'
             {%- elif newest_by -%}
             when struct({{ tidemark.quoted(newest_by, 'incoming.') }}) < struct({{ tidemark.quoted(newest_by, 'present.') }}) then 'superseded'

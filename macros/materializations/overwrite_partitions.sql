@@ -24,8 +24,10 @@
     {% set differing = tidemark.values_of(partition, differing_rows, limit=100000) %}
     {% set counts = {} %}
     {% if differing.number %}
+        {# this INSERT goes by position #}
+        {% set in_order = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
         {% set these = tidemark.among(tidemark.quoted(partition), differing) %}
-        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select * from ' ~ rows ~ ' where ' ~ these) %}
+        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these) %}
         {% set commit = tidemark.note_commit(relation) %}
         {% do counts.update({
             'inserted': commit.metrics.get('numOutputRows', 0) | int,

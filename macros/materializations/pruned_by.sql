@@ -30,6 +30,18 @@
     {{ return([column, expression]) }}
 {% endmacro %}
 
+{# The same for rows of a new table, as a condition that stops the statement. #}
+{% macro and_determined(query) %}
+    {% if not config.get('meta', {}).get('prune_by') %}
+        {{ return('') }}
+    {% endif %}
+    {% set column, expression = tidemark.declared_pruning(query) %}
+    {{ return(
+        '' if expression is none else 'and assert_true((' ~ expression ~ ') <=> ' ~ tidemark.quoted(column) ~ ", '"
+        ~ tidemark.escaped(this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', which a row denies.') ~ "') is null"
+    ) }}
+{% endmacro %}
+
 {# The expression sees the key's columns only, and must give each row's value. #}
 {% macro check_determined(query, batch, column, expression) %}
     {% set wrong = run_query(

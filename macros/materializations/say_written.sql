@@ -7,7 +7,7 @@
     {% endfor %}
     {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) %}
     {% set how = tidemark.run_state('read_states').get(model.unique_id, {}) %}
-    {% set why = '; read whole: ' ~ how.why if how.state in ('history lost', 'columns added') else '' %}
+    {% set why = '; read whole: ' ~ how.why if how.state in tidemark.states_of_doubt() else '' %}
     {% do store_raw_result(
         'main', message=(words | join(', ') or 'no change') ~ why, code='WROTE' if total else 'UNCHANGED', rows_affected=total
     ) %}

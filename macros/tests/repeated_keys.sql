@@ -4,7 +4,10 @@
     {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
     {% set few = window.state == 'nothing new' or window.state == 'incremental' and tidemark.read_metrics(relation, window).rows < 100000 %}
     select {{ '/*+ broadcast(gained) */ ' if few }}{{ tidemark.quoted(keys) }}, count(*) as copies
-    from {{ relation }} {{ 'version as of ' ~ window.last if window.last is defined }} as present
+    from (
+        select * from {{ relation }} {{ 'version as of ' ~ window.last if window.last is defined }}
+        {{ 'where ' ~ config.get('where') if config.get('where') }}
+    ) as present
     {% if window.state != 'whole' -%}
     left semi join {{ tidemark.gained_rows(relation) }} as gained
         on {{ tidemark.null_safe_equal('present', 'gained', keys) }}
@@ -14,11 +17,12 @@
     having count(*) > 1
 {% endmacro %}
 
-{# The literals by which this command's merge has pruned, where all that is tested was written by it. #}
+{# The literals by which this command's merge has pruned, where all that is tested is the commit that it made. #}
 {% macro where_written(relation, keys, window) %}
     {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
         {% set values = tidemark.run_state('pruning').get(node.unique_id) %}
-        {% if values and window.first == window.last and values.column in keys %}
+        {% set version = tidemark.run_state('written').get(node.unique_id, {}).get('version') %}
+        {% if values and window.first == window.last and window.last == version and values.column in keys %}
             {{ return('where ' ~ tidemark.among('present.' ~ tidemark.quoted(values.column), values)) }}
         {% endif %}
     {% endfor %}

@@ -8,5 +8,10 @@
         {% do store_raw_result('main', message='unchanged since it passed', code='UNCHANGED', rows_affected=0, agate_table=settled.result) %}
         {{ return({'relations': []}) }}
     {% endif %}
-    {{ return(dbt.materialization_test_default()) }}
+    {% set relations = dbt.materialization_test_default() %}
+    {# one may pass with failures, up to its `error_if`; they must be counted again with those of the next run #}
+    {% if load_result('main')['table'].rows[0]['failures'] | int %}
+        {% do tidemark.run_state('let_pass').update({model.unique_id: true}) %}
+    {% endif %}
+    {{ return(relations) }}
 {% endmaterialization %}

@@ -6,6 +6,11 @@
         {% set rows = tidemark.gained_rows(relation) %}
     {% endif %}
     {% set where = config.get('where') %}
+    {% if model.test_metadata and model.test_metadata.name in ('unique', 'unique_key') %}
+        {{ return(relation) }}  {# repeated_keys asks for `where` itself #}
+    {% elif where and model.test_metadata and model.test_metadata.name == 'same_total' %}
+        {% do exceptions.raise_compiler_error(model.name ~ ': same_total compares whole tables and takes no `where`.') %}
+    {% endif %}
     {{ return('(select * from ' ~ rows ~ ' where ' ~ where ~ ') dbt_subquery' if where else rows) }}
 {% endmacro %}
 

@@ -22,7 +22,7 @@ TIMED_OUT = 124
 SHOWN = 8
 # A JVM that lives for half a minute spends most of it on compiling; with less of that it takes half the time.
 QUICK = {
-    "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
     "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false "
     "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
 }

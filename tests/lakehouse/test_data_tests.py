@@ -42,6 +42,31 @@ def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
     assert cases.dbt(*test, *WHOLE).failed != []
 
 
+def test_failures_that_are_let_pass_are_counted_again(cases: FixtureProject) -> None:
+    """R1.4: a threshold is one for the whole table, not for each run; and `where` goes with unique."""
+    source = cases.create_source("customers_in", "customer_id int, email string, name string, processed_time timestamp")
+    row = "insert into {} values ({}, '{}', {}, timestamp '2024-03-01 10:00')"
+    cases.spark.sql(row.format(source, 1, "a", "null"))
+    assert cases.dbt("build", "--select", "customers").failed == []
+    cases.spark.sql(row.format(source, 1, "old", "'x'"))
+    assert cases.dbt("build", "--select", "customers").failed == []
+    cases.spark.sql(row.format(source, 1, "b", "null"))
+    failed = {name for name, _ in cases.dbt("build", "--select", "customers").failed}
+    assert failed == {"unique_customers_customer_id", "not_null_customers_name"}
+
+
+def test_what_an_earlier_run_wrote_untested_is_tested(cases: FixtureProject) -> None:
+    """R1.4: a later run that prunes to other values does not make it look tested."""
+    source = cases.create_source("visits_in", "visit_id string, visit_day date, page string")
+    first = "('20250101-1', date '2025-01-01', 'home'), ('20250102-1', date '2025-01-02', 'home')"
+    cases.spark.sql(f"insert into {source} values {first}")
+    assert cases.dbt("build", "--select", "visits").failed == []
+    cases.spark.sql(f"insert into {source} values ('20250101-2', date '2025-01-01', 'home')")
+    cases.said("visits")
+    cases.spark.sql(f"insert into {source} values ('20250102-1', date '2025-01-02', 'home')")
+    assert [name for name, _ in cases.dbt("build", "--select", "visits").failed] == ["unique_key_visits_visit_day__page"]
+
+
 def test_a_landed_row_that_comes_to_nothing_is_found(cases: FixtureProject) -> None:
     """R1.4: read = accounted for, on the first run and on later ones; and the record says what became of each row."""
     source = cases.create_source("readings_in", COLUMNS)

@@ -87,15 +87,40 @@ def test_pruning_reads_only_the_files_of_the_batch(cases: FixtureProject) -> Non
     ]
 
 
+def own_copy(cases: FixtureProject, folder: Path) -> Path:
+    """Let the project be a copy that a test may edit; return the folder of its models."""
+    copy = folder / "cases"
+    shutil.copytree(cases.folder, copy)
+    cases.folder = copy
+    project = copy / "dbt_project.yml"
+    project.write_text(project.read_text().replace("../../..", str(ROOT)).replace("../..", str(ROOT / "tests")))
+    return copy / "models"
+
+
+def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
+    """R2.4: merged by another key, or found by another pruning, the rows of before would stand beside the new ones."""
+    source = cases.create_source("readings_in", "id int, name string, unit string")
+    cases.spark.sql(f"insert into {source} values (1, 'a', 'kg')")
+    cases.said("tested")
+    model = own_copy(cases, tmp_path) / "tested.sql"
+    model.write_text(model.read_text().replace("unique_key='id'", "unique_key=['id', 'name']"))
+    cases.spark.sql(f"insert into {source} values (1, 'b', 'kg')")
+    said = "2 inserted; read whole: another unique_key, newest_by, insert_only or prune_by"
+    assert cases.said("tested") == {"tested": said}
+    assert cases.rows("tested") == [(1, "a"), (1, "b")]
+
+
 def test_an_unsafe_pruning_is_refused(cases: FixtureProject) -> None:
     """R2.4: a column that the key does not determine would turn a moved row into two."""
     source = cases.create_source("visits_in", VISITS)
     cases.spark.sql(f"insert into {source} values ('20250101-1', date '2025-01-01', 'home')")
-    cases.said("visits", "unsafe_visits")
-    cases.spark.sql(f"insert into {source} values ('20250102-1', date '2025-01-09', 'home')")
+    cases.said("visits")
     assert "prune_by `visit_day` is not in unique_key" in cases.run("unsafe_visits")
+    cases.spark.sql(f"insert into {source} values ('20250102-1', date '2025-01-09', 'home')")
     assert "1 of this run's rows deny" in cases.run("visits")
     assert len(cases.rows("visits")) == 1
+    refresh = cases.dbt("run", "--select", "visits", "--full-refresh")
+    assert "which a row denies" in refresh.failed[0][1]
 
 
 def test_keys_of_another_source_do_not_go_with_a_pruned_one(cases: FixtureProject) -> None:
@@ -107,7 +132,7 @@ def test_keys_of_another_source_do_not_go_with_a_pruned_one(cases: FixtureProjec
     assert "Leave `touched` out" in cases.run("mistaken")
 
 
-def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject) -> None:
+def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
     """R5.3: touched partitions only; an emptied one goes; no session setting stays changed."""
     source = cases.create_source("visits_in", VISITS)
     days = "('a', date '2025-01-01', 'home'), ('b', date '2025-01-02', 'home'), ('c', null, 'home')"
@@ -127,22 +152,23 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
     assert cases.said("visits_a_day") == {"visits_a_day": "no change"}
     assert latest_version(cases.spark, cases.table("visits_a_day")) == version
     assert cases.spark.conf.get("spark.sql.sources.partitionOverwriteMode") == mode
+    model = own_copy(cases, tmp_path) / "visits_a_day.sql"
+    model.write_text(model.read_text().replace("    visits.page,\n    count(visits.visit_id) as visits,\n", "    count(visits.visit_id) as visits,\n    visits.page,\n"))
+    cases.spark.sql(f"insert into {source} values ('f', date '2025-01-03', 'home')")
+    assert cases.said("visits_a_day") == {"visits_a_day": "1 inserted"}
+    assert cases.rows("visits_a_day")[-1] == (date(2025, 1, 3), "home", 1), "columns go by name"
 
 
 def test_a_column_that_the_model_gains_appears_with_its_values(cases: FixtureProject, tmp_path: Path) -> None:
-    """R3.4: rows that were there before get it too, as a rebuild would give; what did not change is not written."""
+    """R3.4: rows that were there before get it too: the table is rebuilt in one commit, with nothing new to read."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', null)")
     cases.said("widened")
-    widened = tmp_path / "cases"
-    shutil.copytree(cases.folder, widened)
-    cases.folder = widened
-    project = widened / "dbt_project.yml"
-    project.write_text(project.read_text().replace("../../..", str(ROOT)).replace("../..", str(ROOT / "tests")))
-    model, contract = widened / "models" / "widened.sql", widened / "models" / "_cases.yml"
+    widened = own_copy(cases, tmp_path)
+    model, contract = widened / "widened.sql", widened / "_cases.yml"
     model.write_text(model.read_text().replace("name\n", "name,\n    unit\n"))
     contract.write_text(contract.read_text() + "      - {name: unit, data_type: string}\n")
-    assert cases.said("widened") == {"widened": "1 updated; read whole: new in its contract: unit"}
+    assert cases.said("widened") == {"widened": "2 inserted; read whole: new in its contract: unit"}
     cases.spark.sql(f"insert into {source} values (3, 'c', 'm')")
     assert cases.said("widened") == {"widened": "1 inserted"}
     assert cases.rows("widened") == [(1, "a", "kg"), (2, "b", None), (3, "c", "m")]

@@ -128,3 +128,14 @@ def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixturePr
     cases.said("by_watermark", options=("--full-refresh",))
     assert cases.mark("by_watermark").watermark == "2025-01-10 12:00:00"
     assert len(cases.rows("by_watermark")) == 1
+
+
+def test_a_source_that_was_empty_at_first(cases: FixtureProject) -> None:
+    """R2.1: no mark yet is a mark too: the next run reads what came, and only a column that is new to it stops."""
+    source = f"{cases.prefix}_bronze.plain_in"
+    cases.spark.sql(f"create table {source} (id int, value string, updated_at timestamp) using parquet")
+    cases.said("by_watermark")
+    assert cases.mark("by_watermark").watermark is None
+    cases.spark.sql(f"insert into {source} values (1, 'a', timestamp '2025-01-10 00:00')")
+    assert cases.said("by_watermark") == {"by_watermark": "1 inserted"}
+    assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"

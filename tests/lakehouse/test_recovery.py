@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import latest_version
-from tests.lakehouse.conftest import Guarded
+from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
 
@@ -61,3 +61,64 @@ def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> Non
     )
     guarded.dbt("run")
     assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(9, 9)], [(9, 1)])
+
+    guarded.spark.sql(f"insert overwrite {guarded.input} values (8, 8, 9)")
+    guarded.dbt("run")
+    assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(8, 8)], [(8, 1)])
+
+
+def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:
+    """R1.5: restored, its rows deleted, or dropped and built by a run that was cut off: its marks are not for it."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run")
+    guarded.insert("(2, 5), (3, 6)")
+    guarded.dbt("run")
+    totals = guarded.table("totals")
+    guarded.spark.sql(f"restore table {totals} to version as of 0")
+    guarded.insert("(4, 7)")
+    guarded.dbt("run")
+    assert guarded.rows("totals") == [(5, 2), (6, 1), (7, 1)]
+    guarded.spark.sql(f"create or replace table {totals} using delta as select * from {totals} where amount = 5")
+    guarded.insert("(4, 8)")
+    guarded.dbt("run")
+    assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
+
+
+def test_what_came_and_went_between_two_runs_leaves_no_trace(cases: FixtureProject) -> None:
+    """R1.5: a largest value of a version that nothing has read is not the largest of the present rows."""
+    source = cases.create_source("pairs_in", "id int, value int, sent int")
+    cases.spark.sql(f"insert into {source} values (1, 5, 1), (2, 6, 1)")
+    cases.said("pairs", "pair_spans")
+    for row in ("(2, 5, 2)", "(2, 6, 3)"):
+        cases.spark.sql(f"insert into {source} values {row}")
+        cases.said("pairs")
+    cases.said("pair_spans")
+    assert cases.rows("pair_spans") == [(5, 1, 1, 1), (6, 1, 2, 2)]
+
+
+def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) -> None:
+    """R1.5: new and updated rows cannot say what went, so the model would keep it."""
+    source = cases.create_source("pairs_in", "id int, value int, sent int")
+    cases.spark.sql(f"insert into {source} values (1, 5, 1), (2, 6, 1)")
+    cases.said("pairs", "pair_spans", "pairs_copied")
+    cases.spark.sql(f"insert into {source} values (1, 6, 2)")
+    cases.said("pairs", "pair_spans")
+    assert "deleted rows. Read it by touched_keys()" in cases.run("pairs_copied")
+
+
+def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: FixtureProject) -> None:
+    """R1.5: changes() knows nothing of it, and rows that came before would keep what it said then."""
+    source = cases.create_source("pairs_in", "id int, value int, sent int")
+    labels = cases.create_source("labels_in", "value int, label string")
+    cases.spark.sql(f"insert into {source} values (1, 5, 1)")
+    cases.spark.sql(f"insert into {labels} values (5, 'five')")
+    cases.said("pairs_labelled")
+    assert cases.said("pairs_labelled") == {"pairs_labelled": "no change"}
+    cases.spark.sql(f"insert into {source} values (2, 6, 1)")
+    assert cases.said("pairs_labelled") == {"pairs_labelled": "1 inserted"}
+    cases.spark.sql(f"insert into {labels} values (6, 'six')")
+    assert "labels_in changed, and is joined as it is" in cases.said("pairs_labelled")["pairs_labelled"]
+    assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
+    assert cases.said("pairs_labelled") == {"pairs_labelled": "no change"}
+    assert cases.dbt("run", "--select", "pairs_labelled", "--empty").failed == []
+    assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]

@@ -1,0 +1,55 @@
+{# The id of the model's table and the version that go with its marks: what this run wrote or saw, else as before. #}
+{% macro table_after(node, relation, mark) %}
+    {% set tables = tidemark.run_state('tables') %}
+    {% set name = tidemark.table_name(relation) %}
+    {% set written = tidemark.run_state('written').get(node.unique_id, {}).get('version') %}
+    {% if written is not none and written is not undefined and name not in tables %}
+        {% do tidemark.table_state(relation) %}
+    {% endif %}
+    {% set seen = tables.get(name, {}) %}
+    {% for version in (written, seen.version, mark.table_version, 'null') if version is not none and version is not undefined %}
+        {{ return({'id': seen.id or mark.get('table_id'), 'version': version}) }}
+    {% endfor %}
+{% endmacro %}
+
+{# The model's mark that goes with the newest version of its table: one source's may be older, when it had nothing new. #}
+{% macro newest_mark() %}
+    {% set newest = namespace(mark={}) %}
+    {% for node in tidemark.dependencies(model) %}
+        {% set mark = tidemark.checkpoint(this, node.schema ~ '.' ~ (node.get('alias') or node.identifier)) %}
+        {% if mark and mark.table_version is not none and mark.table_version >= newest.mark.get('table_version', -1) %}
+            {% set newest.mark = mark %}
+        {% endif %}
+    {% endfor %}
+    {{ return(newest.mark) }}
+{% endmacro %}
+
+{# Why the model's table is not what its runs have made of it, in words, or none. Rows that someone adds are left to
+   the data tests. #}
+{% macro lost_table() %}
+    {% set mark = tidemark.newest_mark() %}
+    {% if not mark %}
+        {{ return(none) }}
+    {% endif %}
+    {% set name = tidemark.table_name(this) %}
+    {% set now = tidemark.table_state(this) %}
+    {% if mark.table_id not in (none, now.id) or mark.table_version > now.version %}
+        {{ return(name ~ ' is not the table that its last run left') }}
+    {% endif %}
+    {% for commit in tidemark.commits_since(this, mark.table_version) if commit.operation in ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
+        {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# True when the model's table has another version than its checkpoint says: a run was cut off after it had written. #}
+{% macro is_written_since_checkpoint() %}
+    {% set mark = tidemark.newest_mark() %}
+    {% if not mark %}
+        {{ return(true) }}
+    {% endif %}
+    {{ return(
+        mark.table_version > tidemark.table_state(this).version
+        or tidemark.may_change_rows(tidemark.commits_since(this, mark.table_version))
+    ) }}
+{% endmacro %}
