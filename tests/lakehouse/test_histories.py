@@ -61,18 +61,21 @@ def _replayed(
         arrived = [tuple(row) for row in rows if row.batch == batch]
         frame = spark.createDataFrame(arrived, SCHEMA)
         frame.coalesce(1).write.format("delta").mode("append").saveAsTable(f"{prefix}_bronze.histories_in")
-        assert project.dbt("run").failed == []
+        lags = batch % 4 == 2  # gold then reads two versions at once
+        assert project.dbt("run", *(["--select", "entities"] if lags else [])).failed == []
         if batch % 3 == 0:
             _forget_last_checkpoint(project)
-        wrong = _wrong(project, batch, [row for row in rows if row.batch <= batch])
+        wrong = _wrong(project, batch, [row for row in rows if row.batch <= batch], ["entities"] if lags else [])
         if wrong:
             return wrong
     return {}
 
 
-def _wrong(project: FixtureProject, batch: int, landed: list[Landed]) -> dict[int, str]:
+def _wrong(project: FixtureProject, batch: int, landed: list[Landed], only: Sequence[str]) -> dict[int, str]:
     wrong: dict[int, str] = {}
     for model, expected in rebuilt(landed).items():
+        if only and model not in only:
+            continue
         found = project.rows(model)
         twice = {row for row in found if found.count(row) > 1} if len(found) > len(set(found)) else set()
         for row in (set(found) ^ expected) | twice:
