@@ -77,7 +77,8 @@
         {% set contract = tidemark.contract_of(node.unique_id) %}
         {% for window in tidemark.windows_of(node.unique_id) %}
             {% set mark = tidemark.checkpoint(reader, window.source) or {'sequence': 0} %}
-            {% if window.state != 'nothing new' or mark.contract != contract or mark.source_id != window.source_id %}
+            {% if window.state != 'nothing new' or mark.contract != contract or mark.source_id != window.source_id
+                or mark.version != window.last %}
                 {% set table = tidemark.table_after(node, relation, mark) %}
                 {% do rows.append('(' ~ [
                     tidemark.literal(reader), tidemark.literal(window.source), tidemark.literal(window.get('source_id')),

@@ -1,21 +1,33 @@
-{# Notes the versioned tables that a model reads as they are, by a plain ref() or source(): changes() and its kin know
-   nothing of them. When one changes, rows that were built with it may come out differently, so the model is rebuilt. #}
+{# Notes the versioned tables that a model reads beside changes() and its kin, by a plain ref() or source(): when one
+   changes, rows that were built with it may come out differently, so the model is rebuilt. #}
 {% macro note_joined_tables() %}
     {% set joined = {} %}
     {% set read = tidemark.run_state('windows').get(model.unique_id, {}) %}
-    {% for node in tidemark.dependencies(model) if not flags.EMPTY %}
-        {% set relation = api.Relation.create(schema=node.schema, identifier=node.get('alias') or node.identifier) %}
+    {% for relation in tidemark.joined_below(model, read) if read and not flags.EMPTY %}
         {% set source = tidemark.table_name(relation) %}
-        {% if source not in read and tidemark.has_versions(relation) %}
-            {% set state = tidemark.read_state().state %}
-            {% set now = tidemark.table_state(relation) %}
-            {% do joined.update({source: {
-                'source': source, 'source_id': 'joined ' ~ now.id, 'first': 0, 'last': now.version,
-                'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ now.version
-            }}) %}
-        {% endif %}
+        {% set state = tidemark.read_state().state %}
+        {% set now = tidemark.table_state(relation) %}
+        {% do joined.update({source: {
+            'source': source, 'source_id': 'joined ' ~ now.id, 'first': 0, 'last': now.version,
+            'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ now.version
+        }}) %}
     {% endfor %}
     {% do tidemark.run_state('joined').update({model.unique_id: joined}) %}
+{% endmacro %}
+
+{# Views are looked through, but for one that is itself read by its changes. #}
+{% macro joined_below(node, read) %}
+    {% set found = [] %}
+    {% for below in tidemark.dependencies(node) %}
+        {% set relation = api.Relation.create(schema=below.schema, identifier=below.get('alias') or below.identifier) %}
+        {% if tidemark.table_name(relation) in read %}
+        {% elif tidemark.is_view(below) %}
+            {% do found.extend(tidemark.joined_below(below, read)) %}
+        {% elif tidemark.has_versions(relation) %}
+            {% do found.append(relation) %}
+        {% endif %}
+    {% endfor %}
+    {{ return(found) }}
 {% endmacro %}
 
 {% macro is_of_join(mark) %}

@@ -15,7 +15,7 @@
 {# The model's mark that goes with the newest version of its table: one source's may be older, when it had nothing new. #}
 {% macro newest_mark() %}
     {% set newest = namespace(mark={}) %}
-    {% for node in tidemark.dependencies(model) %}
+    {% for node in tidemark.tables_below(model) %}
         {% set mark = tidemark.checkpoint(this, node.schema ~ '.' ~ (node.get('alias') or node.identifier)) %}
         {% if mark and mark.table_version is not none and mark.table_version >= newest.mark.get('table_version', -1) %}
             {% set newest.mark = mark %}
@@ -36,7 +36,9 @@
     {% if mark.table_id not in (none, now.id) or mark.table_version > now.version %}
         {{ return(name ~ ' is not the table that its last run left') }}
     {% endif %}
-    {% for commit in tidemark.commits_since(this, mark.table_version) if commit.operation in ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
+    {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
+    {% set foreign = ('RESTORE', 'TRUNCATE') if has_hooks else ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
+    {% for commit in tidemark.commits_since(this, mark.table_version) if commit.operation in foreign %}
         {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
     {% endfor %}
     {{ return(none) }}

@@ -4,11 +4,24 @@
     {% set states = tidemark.run_state('read_states') %}
     {% if model.unique_id not in states %}
         {% do states.update({model.unique_id: tidemark.decide_read_state()}) %}
-        {% if states[model.unique_id].state in tidemark.states_of_doubt() %}
+        {% if states[model.unique_id].state == 'first run' and is_incremental() %}
+            {% do tidemark.refuse_partial_sql('no checkpoint yet') %}
+        {% elif states[model.unique_id].state in tidemark.states_of_doubt() %}
+            {% do tidemark.refuse_partial_sql(states[model.unique_id].why) %}
             {% do log(tidemark.table_name(this) ~ ' reads its sources whole: ' ~ states[model.unique_id].why, info=True) %}
         {% endif %}
     {% endif %}
     {{ return(states[model.unique_id]) }}
+{% endmacro %}
+
+{# A model that asks is_incremental() itself was compiled to a part of its rows: it cannot be rebuilt by this run. #}
+{% macro refuse_partial_sql(why) %}
+    {% if 'is_incremental(' in model.raw_code %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ' must read its sources whole (' ~ why ~ '), but its SQL asks is_incremental(). Rebuild it: '
+            ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
 {% endmacro %}
 
 {% macro decide_read_state() %}
@@ -21,10 +34,10 @@
     {% endif %}
     {% set marks = [] %}
     {% set news = [] %}
-    {% for node in tidemark.dependencies(model) %}
+    {% for node in tidemark.tables_below(model) %}
         {% set source = api.Relation.create(schema=node.schema, identifier=node.get('alias') or node.identifier) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
-        {% if mark %}
+        {% if mark and (mark.version is none or tidemark.has_versions(source)) %}
             {% do marks.append(mark) %}
             {% set lost = none if mark.version is none else tidemark.lost_join(source, mark) if tidemark.is_of_join(mark)
                 else tidemark.lost_history(source, mark, tidemark.table_state(source), node.resource_type == 'source') %}
@@ -52,6 +65,22 @@
         {{ return({'state': 'history lost', 'why': lost}) }}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
+{% endmacro %}
+
+{# What a model reads, directly and through views. #}
+{% macro tables_below(node) %}
+    {% set found = [] %}
+    {% for below in tidemark.dependencies(node) %}
+        {% do found.append(below) %}
+        {% if tidemark.is_view(below) %}
+            {% do found.extend(tidemark.tables_below(below)) %}
+        {% endif %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
+{% macro is_view(node) %}
+    {{ return(node.resource_type == 'model' and node.config.materialized in ('view', 'ephemeral')) }}
 {% endmacro %}
 
 {% macro dependencies(node) %}

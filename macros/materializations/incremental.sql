@@ -2,8 +2,17 @@
 {% materialization incremental, adapter='spark', supported_languages=['sql'] %}
     {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
+    {% if pre_hooks %}
+        {% do tidemark.forget_table_state(this) %}
+    {% endif %}
     {% do tidemark.note_joined_tables() %}
     {% if existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
+        {% if flags.EMPTY and tidemark.newest_mark() %}
+            {% do exceptions.raise_compiler_error(
+                this.identifier ~ ': --empty would leave a table without rows beside checkpoints that call it built. '
+                ~ 'Use schemas of its own: `TIDEMARK_SCHEMA=empty dbt run --empty`.'
+            ) %}
+        {% endif %}
         {% do tidemark.create_from(this, tidemark.checked_query(sql)) %}
         {% do persist_docs(this, model) %}
         {% do tidemark.forget_table_state(this) %}

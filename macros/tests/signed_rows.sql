@@ -4,13 +4,19 @@
     {% if not execute %}
         {{ return(tables | map(attribute='relation') | list) }}
     {% endif %}
+    {% set rows = [] %}
+    {% if flags.EMPTY %}
+        {% for table in tables %}
+            {% do rows.append('(select *, 1 as _sign from ' ~ table.relation ~ ')') %}
+        {% endfor %}
+        {{ return(rows) }}
+    {% endif %}
     {% set windows = [] %}
     {% for table in tables %}
         {% set version = tidemark.consumed_version(table.relation, table.read_by) if table.read_by else none %}
         {% do windows.append(tidemark.tested_window(table.relation, version)) %}
     {% endfor %}
     {% set whole = 'whole' in windows | map(attribute='state') | list %}
-    {% set rows = [] %}
     {% for table in tables %}
         {% set window = dict(windows[loop.index0], state='whole') if whole else windows[loop.index0] %}
         {% do rows.append(

@@ -39,6 +39,9 @@
 {% endmacro %}
 
 {% macro has_versions(relation) %}
+    {% if tidemark.is_given(relation) %}
+        {{ return(false) }}
+    {% endif %}
     {% set found = load_relation(relation) %}
     {% if found is none or found.is_delta %}
         {{ return(found is not none) }}
