@@ -72,7 +72,7 @@
     {% for result in results if result.status in ('success', 'pass') and result.node.resource_type in ('model', 'test')
         and result.node.unique_id not in tidemark.run_state('let_pass') %}
         {% set node = result.node %}
-        {% set relation = api.Relation.create(schema=node.schema, identifier=node.alias) %}
+        {% set relation = tidemark.relation_of(node) %}
         {% set reader = tidemark.table_name(relation) if node.resource_type == 'model' else node.unique_id %}
         {% set contract = tidemark.contract_of(node.unique_id) %}
         {% for window in tidemark.windows_of(node.unique_id) %}

@@ -3,9 +3,9 @@
 {% macro note_joined_tables() %}
     {% set joined = {} %}
     {% set read = tidemark.run_state('windows').get(model.unique_id, {}) %}
+    {% set state = tidemark.read_state().state if read else '' %}
     {% for relation in tidemark.joined_below(model, read) if read and not flags.EMPTY %}
         {% set source = tidemark.table_name(relation) %}
-        {% set state = tidemark.read_state().state %}
         {% set now = tidemark.table_state(relation) %}
         {% do joined.update({source: {
             'source': source, 'source_id': 'joined ' ~ now.id, 'first': 0, 'last': now.version,
@@ -19,11 +19,11 @@
 {% macro joined_below(node, read) %}
     {% set found = [] %}
     {% for below in tidemark.dependencies(node) %}
-        {% set relation = api.Relation.create(schema=below.schema, identifier=below.get('alias') or below.identifier) %}
-        {% if tidemark.table_name(relation) in read %}
-        {% elif tidemark.is_view(below) %}
+        {% set relation = tidemark.relation_of(below) %}
+        {% set is_read = tidemark.table_name(relation) in read %}
+        {% if tidemark.is_view(below) and not is_read %}
             {% do found.extend(tidemark.joined_below(below, read)) %}
-        {% elif tidemark.has_versions(relation) %}
+        {% elif tidemark.has_versions(relation) and not is_read %}
             {% do found.append(relation) %}
         {% endif %}
     {% endfor %}

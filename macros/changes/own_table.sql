@@ -16,7 +16,7 @@
 {% macro newest_mark() %}
     {% set newest = namespace(mark={}) %}
     {% for node in tidemark.tables_below(model) %}
-        {% set mark = tidemark.checkpoint(this, node.schema ~ '.' ~ (node.get('alias') or node.identifier)) %}
+        {% set mark = tidemark.checkpoint(this, tidemark.table_name(tidemark.relation_of(node))) %}
         {% if mark and mark.table_version is not none and mark.table_version >= newest.mark.get('table_version', -1) %}
             {% set newest.mark = mark %}
         {% endif %}

@@ -3,12 +3,13 @@
 {% macro read_state() %}
     {% set states = tidemark.run_state('read_states') %}
     {% if model.unique_id not in states %}
-        {% do states.update({model.unique_id: tidemark.decide_read_state()}) %}
-        {% if states[model.unique_id].state == 'first run' and is_incremental() %}
-            {% do tidemark.refuse_partial_sql('no checkpoint yet') %}
-        {% elif states[model.unique_id].state in tidemark.states_of_doubt() %}
-            {% do tidemark.refuse_partial_sql(states[model.unique_id].why) %}
-            {% do log(tidemark.table_name(this) ~ ' reads its sources whole: ' ~ states[model.unique_id].why, info=True) %}
+        {% set how = tidemark.decide_read_state() %}
+        {% do states.update({model.unique_id: how}) %}
+        {% if is_incremental() and how.state not in ('incremental', 'verify') %}
+            {% do tidemark.refuse_partial_sql(how.why) %}
+        {% endif %}
+        {% if how.state in tidemark.states_of_doubt() %}
+            {% do log(tidemark.table_name(this) ~ ' reads its sources whole: ' ~ how.why, info=True) %}
         {% endif %}
     {% endif %}
     {{ return(states[model.unique_id]) }}
@@ -35,7 +36,7 @@
     {% set marks = [] %}
     {% set news = [] %}
     {% for node in tidemark.tables_below(model) %}
-        {% set source = api.Relation.create(schema=node.schema, identifier=node.get('alias') or node.identifier) %}
+        {% set source = tidemark.relation_of(node) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
         {% if mark and (mark.version is none or tidemark.has_versions(source)) %}
             {% do marks.append(mark) %}

@@ -59,7 +59,7 @@
 
 {% macro model_run_row(result, state) %}
     {% set node = result.node %}
-    {% set relation = api.Relation.create(schema=node.schema, identifier=node.alias) %}
+    {% set relation = tidemark.relation_of(node) %}
     {% set wrote = tidemark.run_state('written').get(node.unique_id, {}) %}
     {% set row = {
         'invocation_id': invocation_id, 'model': tidemark.table_name(relation), 'status': result.status | string, 'state': state,
@@ -88,10 +88,6 @@
         {{ return(tidemark.accounted_rows(other.unique_id)) }}
     {% endfor %}
     {{ return(none) }}
-{% endmacro %}
-
-{% macro relation_named(name) %}
-    {{ return(api.Relation.create(schema=name.split('.')[0], identifier=name.split('.')[1])) }}
 {% endmacro %}
 
 {% macro insert_rows(name, rows) %}

@@ -29,7 +29,7 @@
     {% endif %}
     {% set states = [] %}
     {% for below in tidemark.dependencies(node) %}
-        {% set relation = api.Relation.create(schema=below.schema, identifier=below.get('alias') or below.identifier) %}
+        {% set relation = tidemark.relation_of(below) %}
         {% if not tidemark.has_versions(relation) %}
             {{ return(false) }}
         {% endif %}
