@@ -118,12 +118,12 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
         "increments the median (fastest..slowest). At the end all tables are compared with plain SQL over",
         "bronze.",
         "",
-        f"Measured by `{command}` on {_machine()}, with {_versions(spark)}.",
+        f"Measured by `{command}` on {machine()}, with {versions(spark)}.",
         "",
         summary(scales),
     ]  # fmt: skip
     for title, (header, *rows) in tables(scales).items():
-        lines += ["", f"## {title}", "", _line(header), _line(["---:"] * len(header)), *map(_line, rows)]
+        lines += ["", f"## {title}", "", *markdown_table(header, rows)]
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)
         for name in header:
             table.add_column(name, justify="right")
@@ -162,17 +162,20 @@ def _rows(measured: Measured) -> str:
     return f"{median(run.rows_read for run in measured.increments):,.0f}"
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table's lines, its columns flush right."""
+    return [f"| {' | '.join(cells)} |" for cells in (header, ["---:"] * len(header), *rows)]
 
 
-def _machine() -> str:
+def machine() -> str:
+    """Say what the numbers were measured on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
     driver = os.environ.get("TIDEMARK_DRIVER_MEMORY", "")
     return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory ({driver} for Spark), {platform.system()}"
 
 
-def _versions(spark: SparkSession) -> str:
+def versions(spark: SparkSession) -> str:
+    """Say which versions were measured."""
     jvm = spark.sparkContext._jvm
     java = jvm.java.lang.System.getProperty("java.version") if jvm else "?"
     names = ("delta-spark", "dbt-core", "dbt-spark")

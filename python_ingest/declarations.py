@@ -6,55 +6,49 @@ A feed is a dbt source table with an `external:` block; there is no second list 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from python_ingest.errors import DeclarationError, LandingError
+from python_ingest.external import AnyExternal, external_keys, external_of
 
 METADATA_PREFIX = "_"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
+DATA_TYPE = r"^[a-z][a-z0-9_<>,:() ]*$"
+NO_TEXT = "CSV holds text, so bronze keeps text"
+
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format: csv`.",
-    "pattern": "Give a file name pattern, for example `pattern: 'orders_*.csv'`.",
-    "options": "Allowed options: delimiter, quote, escape, null_value.",
-    "columns": "Declare each column of the file as `- {name: …, data_type: string}`.",
-    "name": "Use lower-case letters, digits and `_`, beginning with a letter.",
+    "file_format": "Set `file_format` to csv, json, avro or parquet.",
+    "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
+    "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
+    "`config: {meta: {field: …}}` of a column gives its name in the file.",
+    "data_type": "Set `data_type: string` for CSV; else a Spark SQL type, such as bigint or array<string>.",
 }
 
 
-class CsvOptions(BaseModel):
-    """How a CSV file is written."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    delimiter: str = Field(default=",", min_length=1, max_length=1)
-    quote: str = Field(default='"', min_length=1, max_length=1)
-    escape: str = Field(default='"', min_length=1, max_length=1)
-    null_value: str = ""
-
-
 class Column(BaseModel):
-    """A column of the file. CSV holds text, so bronze keeps text; silver casts it."""
+    """A column of the file.
+
+    Attributes:
+        name: its name in bronze.
+        data_type: its type in bronze; string for CSV, which holds text: silver casts it.
+        field: its name in the file, where that is another: `config: {meta: {field: …}}`.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     name: str = Field(pattern=IDENTIFIER)
-    data_type: Literal["string"]
+    data_type: str = Field(pattern=DATA_TYPE)
+    field: str | None = None
     description: str = ""
 
-
-class External(BaseModel):
-    """The `external:` block of a source table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    location: str = Field(min_length=1)
-    file_format: Literal["csv"]
-    pattern: str = Field(default="*", min_length=1)
-    options: CsvOptions = CsvOptions()
+    @property
+    def in_file(self) -> str:
+        return self.field or self.name
 
 
 class Feed(BaseModel):
@@ -70,7 +64,7 @@ class Feed(BaseModel):
     identifier: str = Field(pattern=IDENTIFIER)
     description: str = ""
     declared_in: str
-    external: External
+    external: AnyExternal
     columns: tuple[Column, ...] = Field(min_length=1)
 
     @field_validator("columns")
@@ -81,6 +75,13 @@ class Feed(BaseModel):
         if twice:
             raise ValueError(f"declared twice: {', '.join(twice)}")
         return columns
+
+    @model_validator(mode="after")
+    def _csv_holds_text(self) -> Feed:
+        other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
+        if self.external.file_format == "csv" and other:
+            raise ValueError(f"{NO_TEXT} (it is {other!r})")
+        return self
 
     @property
     def table(self) -> str:
@@ -144,25 +145,34 @@ def _feed(node: Mapping[str, Any]) -> Feed:
             identifier=node.get("identifier") or node["name"],
             description=node.get("description", ""),
             declared_in=node["original_file_path"],
-            external=External.model_validate(external),
-            columns=tuple(Column.model_validate(column) for column in columns),
+            external=external_of(external),
+            columns=tuple(_column(column) for column in columns),
         )
     except ValidationError as error:
         raise _explained(node, error) from error
 
 
+def _column(node: Mapping[str, Any]) -> Column:
+    meta = {**node.get("meta", {}), **node.get("config", {}).get("meta", {})}
+    return Column.model_validate({**node, "field": meta.get("field")})
+
+
 def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationError:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
-    prefix = {"External": ["external"], "Column": ["columns"]}.get(error.title, [])
-    key = ".".join(prefix + path) or "feed"
-    problem = first["msg"]
-    if first["type"] != "missing":
+    if error.title.endswith("External"):
+        path = ["external", *path]
+    elif error.title == "Column" or NO_TEXT in first["msg"]:
+        path = ["columns", *(path or ["data_type"])]
+    problem = first["msg"].removeprefix("Value error, ")
+    if first["type"] != "missing" and NO_TEXT not in problem:
         problem += f" (it is {first['input']!r})"
-    topic = next((part for part in reversed(prefix + path) if part in FIXES), "columns")
-    if path[-1:] == ["data_type"]:
-        problem = f"CSV holds text, so bronze keeps text (it is {first['input']!r})"
+    fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
+    if NO_TEXT in problem:
         fix = "Set `data_type: string` here and cast the column in its silver model."
-    else:
-        fix = FIXES["options" if "options" in path else topic]
-    return DeclarationError(node["original_file_path"], node["name"], key, problem, fix)
+    elif path[0] == "external" and path[-1] not in FIXES:
+        known = external_keys(node["external"].get("file_format"), of_options="options" in path)
+        fix = (
+            f"Allowed {'options' if 'options' in path else 'keys'}: {', '.join(known)}; see docs/landing.md."
+        )
+    return DeclarationError(node["original_file_path"], node["name"], ".".join(path) or "feed", problem, fix)

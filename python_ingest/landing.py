@@ -7,53 +7,33 @@ says `landed`. Killed anywhere, the next run finishes the planned batch under th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
-from python_ingest.build import plain_message
-from python_ingest.csv_header import Header, Rejection, check_header
+from python_ingest.bronze import METADATA, bronze_rows, format_of
+from python_ingest.contents import Contents
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
-from python_ingest.manifest import Batch, Candidate, Manifest, PlannedFile
-from python_ingest.reading import METADATA, read_csv
-from python_ingest.storage import SourceFile, Storage
+from python_ingest.examining import BROKEN, Examined, Examiner, Landed
+from python_ingest.failures import broken_file
+from python_ingest.manifest import Batch, Candidate, Manifest, Noted
+from python_ingest.paths import spellings
+from python_ingest.storage import Storage
 from python_ingest.tables import create_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Clock = Callable[[], datetime]
 PROPERTIES = {
     "delta.enableChangeDataFeed": "true",
     "delta.dataSkippingStatsColumns": "_batch_id,_ingested_at,_source_file",
 }
-
-
-@dataclass
-class Landed:
-    """What one landing of a feed did.
-
-    Attributes:
-        feed: the feed's name.
-        files: files landed now.
-        rows: rows landed now.
-        known: listed files that had been landed before and have not changed.
-        rejected: paths of files set aside, with the reason.
-        resumed: number of the batch that an earlier run had planned and this one finished.
-    """
-
-    feed: str
-    files: int = 0
-    rows: int = 0
-    known: int = 0
-    rejected: dict[str, str] = field(default_factory=dict)
-    resumed: int | None = None
 
 
 def utc_now() -> datetime:
@@ -76,96 +56,102 @@ class Lander:
         self._feed = feed
         self._clock = clock
         self._storage = Storage(spark, feed)
+        self._reader = format_of(spark, feed)
         self._manifest = Manifest(spark, ops_schema, feed.name)
+        contents = Contents(spark, counts_first_lines=feed.external.file_format == "csv")
+        self._examiner = Examiner(feed, self._storage, contents, self._reader, self._manifest)
 
     def land(self) -> Landed:
-        """Land all files that are new or have changed.
+        """Land all files that are new or have changed, the oldest first, in batches of bounded size.
 
         Raises:
-            LandingError: when the feed's location cannot be read.
+            LandingError: when the feed's location cannot be read, or a landed file changed and may not.
         """
         outcome = Landed(self._feed.name)
-        listed = self._storage.files()
-        self._prepare_bronze()
-        self._finish_planned(listed, outcome)
-        accepted = self._examine(listed, outcome)
-        if accepted:
-            files = [plan for _, _, plan in accepted]
-            batch = self._manifest.plan(files, self._clock(), above=self._last_batch_in_bronze())
-            self._write(batch, [(file, header) for file, header, _ in accepted])
-            self._confirm(batch, outcome)
+        listing = self._listing().persist()
+        try:
+            self._prepare_bronze()
+            self._finish_planned(listing, outcome)
+            candidates = self._manifest.candidates(listing)
+            outcome.known = listing.count() - len(candidates)
+            for some in self._bounded(candidates):
+                self._land_batch(self._examiner.examine(some, outcome, self._clock()), outcome)
+        finally:
+            listing.unpersist()
         return outcome
 
-    def _finish_planned(self, listed: Sequence[SourceFile], outcome: Landed) -> None:
+    def _listing(self) -> DataFrame:
+        external = self._feed.external
+        listing = self._storage.listing(self._clock())
+        newest = self._manifest.newest_time() if external.discovery == "modified_after" else None
+        if newest is None:
+            return listing
+        return listing.where(f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap)))
+
+    def _bounded(self, candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
+        """Cut candidates into batches of `max_files` and `max_bytes`; a file is never cut."""
+        external = self._feed.external
+        batch: list[Candidate] = []
+        size = 0
+        for candidate in candidates:
+            full = len(batch) == external.max_files or size + candidate.file.size > external.max_bytes
+            if batch and full:
+                yield batch
+                batch, size = [], 0
+            batch.append(candidate)
+            size += candidate.file.size
+        if batch:
+            yield batch
+
+    def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
+        """Plan, write, confirm; a file that breaks the write is set aside and the others are planned anew."""
+        while accepted:
+            planned = [examined.plan for examined in accepted]
+            batch = self._manifest.plan(planned, self._clock(), above=self._last_batch_in_bronze())
+            try:
+                self._write(batch, accepted)
+            except (Py4JJavaError, PySparkException) as error:
+                broken, reason = self._broken(error, accepted)
+                self._manifest.abandon(batch, f"{broken.file.path} is broken")
+                self._manifest.note([Noted(broken.plan, "rejected", reason)], self._clock())
+                outcome.rejected[broken.file.path] = reason
+                accepted = [examined for examined in accepted if examined is not broken]
+            else:
+                self._confirm(batch, outcome)
+                return
+
+    def _finish_planned(self, listing: DataFrame, outcome: Landed) -> None:
         """Finish the batch that an earlier run planned and did not confirm."""
         batch = self._manifest.unfinished()
         if batch is None:
             return
         if not self._in_bronze(batch):
-            files = self._unchanged(batch, listed)
+            files = self._examiner.unchanged(batch, listing)
             if files is None:
                 self._manifest.abandon(batch, "a file of the batch changed or went away")
                 return
-            self._write(batch, files)
+            try:
+                self._write(batch, files)
+            except (Py4JJavaError, PySparkException) as error:
+                broken, _ = self._broken(error, files)
+                self._manifest.abandon(batch, f"{broken.file.path} is broken")
+                return
         self._confirm(batch, outcome)
         outcome.resumed = batch.batch_id
 
-    def _examine(
-        self, listed: Sequence[SourceFile], outcome: Landed
-    ) -> list[tuple[SourceFile, Header, PlannedFile]]:
-        """Choose the files to land; record those that cannot be."""
-        accepted: list[tuple[SourceFile, Header, PlannedFile]] = []
-        rejected: list[tuple[PlannedFile, str]] = []
-        outcome.known = len(listed)
-        recognized: list[tuple[PlannedFile, Candidate]] = []
-        for candidate in self._manifest.candidates(listed):
-            file = candidate.file
-            plan, header = self._read(file)
-            if plan.checksum and plan.checksum == candidate.landed_checksum:
-                recognized.append((plan, candidate))
-                continue
-            outcome.known -= 1
-            if isinstance(header, Header):
-                accepted.append((file, header, plan))
-                continue
-            outcome.rejected[file.path] = header.reason
-            if header.reason != candidate.rejected_reason:
-                rejected.append((plan, header.reason))
-        if rejected:
-            self._manifest.reject(rejected, self._clock())
-        if recognized:
-            self._manifest.recognize(recognized, self._clock())
-        return accepted
+    def _broken(self, error: Exception, files: Sequence[Examined]) -> tuple[Examined, str]:
+        """Return the file that made a write fail, with the reason; raise the error if it is none of them."""
+        found = broken_file(error)
+        broken = next(
+            (examined for examined in files if found and found[0] in spellings(examined.file.uri)), None
+        )
+        if broken is None or found is None:
+            raise error
+        return broken, BROKEN + found[1]
 
-    def _read(self, file: SourceFile) -> tuple[PlannedFile, Header | Rejection]:
-        """Read a file's checksum and header; a file that cannot be read is set aside, and tried again."""
-        header: Header | Rejection
-        checksum = None
-        try:
-            checksum = self._storage.checksum(file)
-            header = check_header(self._storage.head(file), self._feed)
-        except (Py4JJavaError, PySparkException) as error:
-            header = Rejection(f"cannot be read: {plain_message(str(error)).splitlines()[-1].strip()}")
-        return PlannedFile(file.path, file.size, file.modified_at, checksum), header
-
-    def _unchanged(
-        self, batch: Batch, listed: Sequence[SourceFile]
-    ) -> list[tuple[SourceFile, Header]] | None:
-        """Return the batch's files with their headers, or None when one is not as it was planned."""
-        by_path = {file.path: file for file in listed}
-        found: list[tuple[SourceFile, Header]] = []
-        for planned in batch.files:
-            file = by_path.get(planned.path)
-            if file is None:
-                return None
-            read, header = self._read(file)
-            if read.checksum != planned.checksum or isinstance(header, Rejection):
-                return None
-            found.append((file, header))
-        return found
-
-    def _write(self, batch: Batch, files: Sequence[tuple[SourceFile, Header]]) -> None:
-        rows = read_csv(self._spark, self._feed, files).withColumns(
+    def _write(self, batch: Batch, files: Sequence[Examined]) -> None:
+        read = [(examined.file, examined.layout) for examined in files]
+        rows = bronze_rows(self._reader, self._storage.root, read).withColumns(
             {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
         )
         (
@@ -207,7 +193,7 @@ class Lander:
     def _prepare_bronze(self) -> None:
         """Create the bronze table, or add the columns that were declared since."""
         table = self._feed.table
-        declared = [f"{name} string" for name in self._feed.column_names]
+        declared = [f"{column.name} {column.data_type}" for column in self._feed.columns]
         if self._spark.catalog.tableExists(table):
             present = set(self._spark.table(table).columns)
             added = [column for column in declared if column.split()[0] not in present]

@@ -1,19 +1,20 @@
 """The manifest of landed files: the table `ops.ingested_files`.
 
 It is a log: a file gets a row `planned`, then `landed`; or `rejected` with a reason; or `abandoned` when
-a planned file changed before it could be landed. The newest row of a path is its present state.
+a planned file changed before it could be landed; or `ignored` when it changed afterwards and may not be
+landed again. The newest row of a path is its present state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import expr
 
-from python_ingest.storage import SourceFile
+from python_ingest.storage import SourceFile, source_file, utc_time
 from python_ingest.tables import create_table
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ COLUMNS = """
     size bigint comment 'Bytes',
     modified_at timestamp comment 'When the file was last modified',
     checksum string comment 'SHA-256 of the bytes',
-    state string comment 'planned, landed, rejected or abandoned',
-    reason string comment 'Why the file was rejected or abandoned',
+    state string comment 'planned, landed, rejected, ignored or abandoned',
+    reason string comment 'Why the file was rejected, ignored or abandoned',
     batch_id bigint comment 'The landing batch; null for a rejected file',
     row_count bigint comment 'Rows in bronze; null unless landed',
     recorded_at timestamp comment 'When the batch was planned or the file rejected',
@@ -43,6 +44,25 @@ class PlannedFile:
     size: int
     modified_at: datetime
     checksum: str | None
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What became of a file: a row of the manifest.
+
+    Attributes:
+        file: the file.
+        state: planned, landed, rejected, ignored or abandoned.
+        reason: why it was rejected, ignored or abandoned.
+        batch_id: its batch, if it is in one.
+        row_count: its rows in bronze, if it is landed.
+    """
+
+    file: PlannedFile
+    state: str
+    reason: str | None = None
+    batch_id: int | None = None
+    row_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +89,7 @@ class Candidate:
         landed_batch: the batch in which that was.
         landed_rows: the rows that it brought.
         rejected_reason: why the path was rejected, if that is its newest state.
+        is_same: whether size and time are those of its newest state.
     """
 
     file: SourceFile
@@ -76,6 +97,7 @@ class Candidate:
     landed_batch: int | None
     landed_rows: int | None
     rejected_reason: str | None
+    is_same: bool
 
 
 class Manifest:
@@ -95,16 +117,22 @@ class Manifest:
         self._feed = feed
         self._table = f"{schema}.ingested_files"
         create_table(spark, self._table, COLUMNS)
-        last: Any = (
-            self._newest()
-            .selectExpr(
-                "coalesce(max(_sequence), 0) as sequence",
-                "coalesce(max(last_batch), 0) as batch_id",
-                "min(if(state = 'planned', batch_id, null)) as unfinished",
-                "coalesce(max(landed.batch_id), 0) as landed",
+        batches = (
+            self._rows()
+            .groupBy("batch_id")
+            .agg(
+                expr("max(_sequence) as sequence"),
+                expr("count_if(state = 'planned') > 0 as is_planned"),
+                expr("count_if(state = 'landed') > 0 as is_landed"),
+                expr("count_if(state = 'abandoned') > 0 as is_abandoned"),
             )
-            .first()
         )
+        last: Any = batches.selectExpr(
+            "coalesce(max(sequence), 0) as sequence",
+            "coalesce(max(batch_id), 0) as batch_id",
+            "min(batch_id) filter (where is_planned and not is_landed and not is_abandoned) as unfinished",
+            "coalesce(max(batch_id) filter (where is_landed), 0) as landed",
+        ).first()
         self._sequence: int = last["sequence"]
         self._last_batch: int = last["batch_id"]
         self._unfinished: int | None = last["unfinished"]
@@ -117,29 +145,44 @@ class Manifest:
         """
         if self._unfinished is None:
             return None
-        rows = self._newest().where(f"batch_id = {self._unfinished}").orderBy("path").collect()
-        return Batch(self._unfinished, rows[0]["recorded_at"], tuple(_planned(row) for row in rows))
+        rows = (
+            self._newest()
+            .where(f"batch_id = {self._unfinished}")
+            .selectExpr("*", "unix_micros(modified_at) as modified", "unix_micros(recorded_at) as recorded")
+            .orderBy("path")
+            .collect()
+        )
+        return Batch(self._unfinished, utc_time(rows[0]["recorded"]), tuple(_planned(row) for row in rows))
 
-    def candidates(self, files: Sequence[SourceFile]) -> list[Candidate]:
-        """Return the listed files whose newest state is not landed with this size and time."""
-        if not files:
-            return []
-        listing = self._spark.createDataFrame(
-            [(position, f.path, f.size, f.modified_at) for position, f in enumerate(files)],
-            "position int, path string, size bigint, modified_at timestamp",
-        ).alias("listed")
+    def candidates(self, listing: DataFrame) -> list[Candidate]:
+        """Return the listed files whose newest state is not landed with this size and time, the oldest first.
+
+        Args:
+            listing: from `Storage.listing`; compared with the manifest in Spark.
+        """
         known = self._newest().alias("known")
-        landed = "known.state = 'landed'"
+        landed = "known.state in ('landed', 'ignored')"
         same = "known.size = listed.size and known.modified_at = listed.modified_at"
-        new = listing.join(known, on="path", how="left").where(f"not coalesce({landed} and {same}, false)")
-        picked = new.selectExpr(
-            "position",
-            "landed.checksum as landed_checksum",
-            "landed.batch_id as landed_batch",
-            "landed.row_count as landed_rows",
-            "if(known.state = 'rejected', reason, null) as rejected_reason",
-        ).orderBy("position")
-        return [Candidate(files[row["position"]], *row[1:]) for row in picked.collect()]
+        picked = (
+            listing.alias("listed")
+            .join(known, on="path", how="left")
+            .where(f"not coalesce({landed} and {same}, false)")
+            .selectExpr(
+                "struct(path, whole, listed.size, unix_micros(listed.modified_at) as modified_at) as file",
+                "landed.checksum as landed_checksum",
+                "landed.batch_id as landed_batch",
+                "landed.row_count as landed_rows",
+                "if(known.state = 'rejected', reason, null) as rejected_reason",
+                f"coalesce({same}, false) as is_same",
+            )
+            .orderBy("file.modified_at", "file.path")
+        )
+        return [Candidate(source_file(*row["file"]), *row[1:]) for row in picked.collect()]
+
+    def newest_time(self) -> datetime | None:
+        """Return the latest modification time among the files that were landed."""
+        row = self._rows().where("state = 'landed'").selectExpr("unix_micros(max(modified_at))").first()
+        return utc_time(row[0]) if row and row[0] is not None else None
 
     def plan(self, files: Sequence[PlannedFile], planned_at: datetime, above: int) -> Batch:
         """Record a new batch as planned and return it.
@@ -150,51 +193,31 @@ class Manifest:
             above: the highest batch number in bronze: Delta would skip a number that is not above it.
         """
         batch = Batch(max(self._last_batch, above) + 1, planned_at, tuple(files))
-        self._append((f, "planned", None, batch.batch_id, None, planned_at) for f in files)
+        self.note([Noted(file, "planned", None, batch.batch_id) for file in files], planned_at)
         self._last_batch = batch.batch_id
         return batch
 
     def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
         """Record a batch as landed, with its rows by path."""
-        self._unfinished = None
-        self._append(
-            (f, "landed", None, batch.batch_id, row_counts.get(f.path, 0), batch.planned_at)
-            for f in batch.files
-        )
-
-    def recognize(self, files: Sequence[tuple[PlannedFile, Candidate]], at: datetime) -> None:
-        """Record the new time of files whose bytes are those that were landed."""
-        self._append((f, "landed", None, known.landed_batch, known.landed_rows, at) for f, known in files)
+        counts = [row_counts.get(file.path, 0) for file in batch.files]
+        self._close(batch, "landed", None, counts)
 
     def abandon(self, batch: Batch, reason: str) -> None:
         """Record that a planned batch will not be landed as it was planned."""
+        self._close(batch, "abandoned", reason, [None] * len(batch.files))
+
+    def _close(self, batch: Batch, state: str, reason: str | None, counts: Sequence[int | None]) -> None:
         self._unfinished = None
-        self._append((f, "abandoned", reason, batch.batch_id, None, batch.planned_at) for f in batch.files)
+        files = zip(batch.files, counts, strict=True)
+        self.note([Noted(f, state, reason, batch.batch_id, count) for f, count in files], batch.planned_at)
 
-    def reject(self, files: Sequence[tuple[PlannedFile, str]], at: datetime) -> None:
-        """Record files that cannot be landed, each with its reason."""
-        self._append((f, "rejected", reason, None, None, at) for f, reason in files)
-
-    def _append(
-        self,
-        outcomes: Iterable[tuple[PlannedFile, str, str | None, int | None, int | None, datetime]],
-    ) -> None:
+    def note(self, outcomes: Sequence[Noted], at: datetime) -> None:
+        """Record what became of files, in one commit; nothing when there are none."""
+        if not outcomes:
+            return
         self._sequence += 1
         rows = [
-            (
-                self._feed,
-                f.path,
-                f.size,
-                f.modified_at,
-                f.checksum,
-                state,
-                reason,
-                batch,
-                count,
-                at,
-                self._sequence,
-            )
-            for f, state, reason, batch, count, at in outcomes
+            (self._feed, *astuple(noted.file), *astuple(noted)[1:], at, self._sequence) for noted in outcomes
         ]
         frame = self._spark.createDataFrame(rows, SCHEMA)
         frame.coalesce(1).write.format("delta").mode("append").saveAsTable(self._table)
@@ -204,18 +227,17 @@ class Manifest:
 
     def _newest(self) -> DataFrame:
         landed = "struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed')"
-        columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at, _sequence"
+        columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at"
         return (
             self._rows()
             .groupBy("path")
             .agg(
                 expr(f"max_by(struct({columns}), _sequence) as newest"),
                 expr(f"max_by({landed} as landed"),
-                expr("max(batch_id) as last_batch"),
             )
-            .select("newest.*", "landed", "last_batch")
+            .select("newest.*", "landed")
         )
 
 
 def _planned(row: Any) -> PlannedFile:
-    return PlannedFile(row["path"], row["size"], row["modified_at"], row["checksum"])
+    return PlannedFile(row["path"], row["size"], utc_time(row["modified"]), row["checksum"])

@@ -14,8 +14,9 @@ from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
 from python_ingest.declarations import Feed
 from python_ingest.errors import DbtError, VerificationError
+from python_ingest.examining import Landed
 from python_ingest.explain import explain as explain_models
-from python_ingest.landing import Landed, Lander
+from python_ingest.landing import Lander
 from python_ingest.project import Project
 from python_ingest.verify import Difference, Verdict
 from python_ingest.verify import verify as verify_models

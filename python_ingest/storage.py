@@ -1,21 +1,21 @@
-"""Files of a feed, listed and read through Hadoop's file system API: local, HDFS, object stores."""
+"""Files of a feed, listed through Hadoop's file system API: local, HDFS, object stores."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from fnmatch import fnmatch
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
+from python_ingest.paths import as_glob, as_uri, regex_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-HEADER_BYTES = 65_536
 
 
 @dataclass(frozen=True)
@@ -24,41 +24,95 @@ class SourceFile:
 
     Attributes:
         path: relative to the feed's location, `/` between folders.
-        uri: the whole path, encoded as Spark shows it in `_metadata.file_path`.
-        glob: the whole path, escaped as Spark's readers want it: they expand `*`, `[` and the like.
+        whole: the whole path as Hadoop prints it.
         size: bytes.
         modified_at: UTC, milliseconds.
     """
 
     path: str
-    uri: str
-    glob: str
+    whole: str
     size: int
     modified_at: datetime
 
+    @property
+    def uri(self) -> str:
+        """The whole path as Spark shows it in `_metadata.file_path`."""
+        return as_uri(self.whole)
+
+    @property
+    def glob(self) -> str:
+        """The whole path, escaped as Spark's readers want it."""
+        return as_glob(self.whole)
+
+
+def utc_time(micros: int) -> datetime:
+    """Return a time from microseconds since 1970: a number crosses into Python whatever the time zones."""
+    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)
+
+
+def source_file(path: str, whole: str, size: int, modified_micros: int) -> SourceFile:
+    """Return a file of a listing that was collected with its time in microseconds."""
+    return SourceFile(path, whole, size, utc_time(modified_micros))
+
 
 class Storage:
-    """Read access to the location of one feed.
+    """The location of one feed.
 
     Args:
         spark: the session whose Hadoop configuration is used.
         feed: the feed.
+
+    Attributes:
+        root: the location as Hadoop prints it, with a `/` at its end.
     """
 
     def __init__(self, spark: SparkSession, feed: Feed) -> None:
+        self._spark = spark
         jvm: Any = spark.sparkContext._jvm
         self._jvm = jvm
         self._feed = feed
+        self._hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
         root = jvm.org.apache.hadoop.fs.Path(feed.external.location)
-        self._fs = root.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+        self._fs = root.getFileSystem(self._hadoop)
         self._root = self._fs.makeQualified(root)
+        self.root = f"{str(self._root.toString()).rstrip('/')}/"
 
-    def files(self) -> list[SourceFile]:
-        """List the feed's files in the order of their paths; hidden names are passed over.
+    def listing(self, now: datetime) -> DataFrame:
+        """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`.
+
+        Names that begin with `_` or `.` (folders too), copies under way, and files younger than `settle`
+        are passed over: they may still be written.
+
+        Args:
+            now: the present time, UTC.
 
         Raises:
             LandingError: when the location does not exist or is not a folder.
         """
+        self._check_location()
+        settled = now - timedelta(seconds=self._feed.external.settle)
+        return (
+            self._listed()
+            .where(~f.col("isDir"))
+            .select(
+                f.col("path").substr(len(self.root) + 1, 2**30).alias("path"),
+                f.col("path").alias("whole"),
+                f.col("length").alias("size"),
+                f.timestamp_millis("modificationTime").alias("modified_at"),
+            )
+            .where(f.rlike("path", f.lit(regex_of(self._feed.external.pattern))))
+            .where(~f.endswith("path", f.lit("._COPYING_")))
+            .where(f.col("modified_at") <= f.lit(settled))
+        )
+
+    def find(self, listing: DataFrame, paths: Sequence[str]) -> dict[str, SourceFile]:
+        """Return the files of a listing that have one of these paths."""
+        wanted = self._spark.createDataFrame([(path,) for path in paths], "path string")
+        found = listing.join(f.broadcast(wanted), on="path", how="left_semi")
+        rows = found.select("path", "whole", "size", f.unix_micros("modified_at")).collect()
+        return {row["path"]: source_file(*row) for row in rows}
+
+    def _check_location(self) -> None:
         location = self._feed.external.location
         if not self._fs.exists(self._root):
             raise LandingError(
@@ -70,39 +124,18 @@ class Storage:
                 f"Feed '{self._feed.name}': its location {location} is a file, not a folder.",
                 f"Name the folder in {self._feed.declared_in}; choose files by `pattern`.",
             )
-        return sorted(self._walk(), key=lambda file: file.path)
 
-    def checksum(self, file: SourceFile) -> str:
-        """Return the SHA-256 of the file's bytes, in hexadecimal; read as a stream."""
-        stream = self._open(file)
-        try:
-            return str(self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
-        finally:
-            stream.close()
-
-    def head(self, file: SourceFile, size: int = HEADER_BYTES) -> bytes:
-        """Return at most the first `size` bytes of the file."""
-        stream = self._open(file)
-        try:
-            bounded = self._jvm.org.apache.commons.io.input.BoundedInputStream(stream, size)
-            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(bounded))
-        finally:
-            stream.close()
-
-    def _open(self, file: SourceFile) -> Any:
-        return self._fs.open(self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file.uri)))
-
-    def _walk(self) -> Iterator[SourceFile]:
-        prefix = self._root.toUri().getPath().rstrip("/") + "/"
-        found = self._fs.listFiles(self._root, True)
-        while found.hasNext():
-            status = found.next()
-            path = status.getPath().toUri().getPath()[len(prefix) :]
-            parts = path.split("/")
-            if any(part.startswith((".", "_")) for part in parts):
-                continue
-            if fnmatch(parts[-1], self._feed.external.pattern):
-                modified = datetime.fromtimestamp(status.getModificationTime() / 1000, timezone.utc)
-                uri = str(status.getPath().toUri().toString())
-                glob = re.sub(r"([\\*?\[\]{}])", r"\\\1", str(status.getPath().toString()))
-                yield SourceFile(path, uri, glob, int(status.getLen()), modified)
+    def _listed(self) -> DataFrame:
+        """List all files below the location, by the listing that Delta's VACUUM uses."""
+        operations = self._jvm.org.apache.spark.sql.delta.util.DeltaFileOperations
+        settings = self._jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop)
+        found = operations.recursiveListDirs(
+            self._spark._jsparkSession,
+            self._jvm.PythonUtils.toSeq([str(self._root.toString())]),
+            self._spark.sparkContext._jsc.broadcast(settings),
+            getattr(operations, "recursiveListDirs$default$4")(),
+            getattr(operations, "recursiveListDirs$default$5")(),
+            getattr(operations, "recursiveListDirs$default$6")(),
+            True,
+        )
+        return DataFrame(found.toDF(), self._spark)

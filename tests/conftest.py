@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from pyspark.sql import SparkSession
 
 from python_ingest import project, steps
 from python_ingest.build import Built
-from python_ingest.declarations import Column, External, Feed
-from python_ingest.landing import Landed, Lander
+from python_ingest.declarations import Feed, feeds_of
+from python_ingest.examining import Landed
+from python_ingest.landing import Lander
 from python_ingest.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,7 +48,7 @@ def prefix() -> str:
 
 @dataclass
 class FeedFolder:
-    """A feed of its own, with the columns `id` and `name`, to be landed from a folder."""
+    """A feed of its own, to be landed from a folder."""
 
     spark: SparkSession
     feed: Feed
@@ -77,20 +78,33 @@ class FeedFolder:
         return latest_version(self.spark, self.feed.table)
 
 
+MakeFeed = Callable[..., FeedFolder]
+
+
 @pytest.fixture
-def people(spark: SparkSession, prefix: str, tmp_path: Path) -> FeedFolder:
-    """An empty feed folder; its path holds a space."""
+def make_feed(spark: SparkSession, prefix: str, tmp_path: Path) -> MakeFeed:
+    """Declare a feed `people` as dbt's manifest would; its folder is empty, and its path holds a space."""
     folder = tmp_path / "raw people"
     folder.mkdir()
-    feed = Feed(
-        name="people",
-        schema_name=f"{prefix}_bronze",
-        identifier="people",
-        declared_in="models/bronze/_bronze__sources.yml",
-        external=External(location=str(folder), file_format="csv", pattern="*.csv"),
-        columns=(Column(name="id", data_type="string"), Column(name="name", data_type="string")),
-    )
-    return FeedFolder(spark, feed, folder, f"{prefix}_ops")
+
+    def make(columns: dict[str, str] | None = None, file_format: str = "csv", **external: Any) -> FeedFolder:
+        types = columns or {"id": "string", "name": "string"}
+        node = {
+            "name": "people",
+            "schema": f"{prefix}_bronze",
+            "original_file_path": "models/bronze/_bronze__sources.yml",
+            "external": {"location": str(folder), "file_format": file_format, **external},
+            "columns": {name: {"name": name, "data_type": of} for name, of in types.items()},
+        }
+        return FeedFolder(spark, feeds_of([node])["people"], folder, f"{prefix}_ops")
+
+    return make
+
+
+@pytest.fixture
+def people(make_feed: MakeFeed) -> FeedFolder:
+    """A feed of CSV files with the columns `id` and `name`."""
+    return make_feed(pattern="*.csv")
 
 
 @dataclass

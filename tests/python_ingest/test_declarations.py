@@ -38,7 +38,7 @@ def test_a_sound_feed() -> None:
     [
         ({"external": {"file_format": "csv"}}, "external.location", "Add `location:`"),
         ({"external": {"location": "x", "file_format": "xls"}}, "external.file_format", "Set `file_format"),
-        ({"external": {"location": "x"}}, "external.file_format", "Set `file_format: csv`"),
+        ({"external": {"location": "x"}}, "external.file_format", "Set `file_format` to csv, json"),
         (
             {"external": {"location": "x", "file_format": "csv", "options": {"delimitre": ";"}}},
             "external.options.delimitre",
@@ -48,6 +48,26 @@ def test_a_sound_feed() -> None:
             {"external": {"location": "x", "file_format": "csv", "options": {"delimiter": "||"}}},
             "external.options.delimiter",
             "Allowed options",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "json", "options": {"delimiter": ";"}}},
+            "external.options.delimiter",
+            "Allowed options: whole_file; see",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "options": {"encoding": "utf-9"}}},
+            "external.options.encoding",
+            "Allowed options",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "max_bytes": "lots"}},
+            "external.max_bytes",
+            "Allowed keys",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "pattern": "../*.csv"}},
+            "external.pattern",
+            "Give a pattern",
         ),
         ({"columns": {}}, "columns", "Declare each column"),
         ({"columns": {"id": {"name": "id", "data_type": "int"}}}, "columns.data_type", "Set `data_type"),

@@ -120,7 +120,9 @@ BAD_FILES = {
     "twice.csv": (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
     "image.csv": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
     "page.csv": (b"<html>404</html>", "not a file of this feed: its header has none of the declared columns"),
-    "utf16.csv": (b"\xff\xfei,name\n", "the header is not UTF-8 (byte 0)"),
+    "latin.csv": (b"id,n\xe4me\n", "the header is not UTF-8: 'id,n\ufffdme'"),
+    "packed.csv": (b"\x1f\x8b\x08", "it is compressed with gzip, but its name does not end in .gz"),
+    "utf16.csv": ("id,name\n".encode("utf-16-le"), "not a CSV file: it holds NUL bytes"),
 }
 
 

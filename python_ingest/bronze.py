@@ -1,0 +1,77 @@
+"""The rows of files in the shape of their bronze table: nothing dropped, nothing guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.declarations import Feed
+from python_ingest.formats.base import Format
+from python_ingest.formats.csv import Csv
+from python_ingest.formats.json import Json
+from python_ingest.formats.typed import Typed
+from python_ingest.paths import as_uri, spellings
+from python_ingest.storage import SourceFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+METADATA = (
+    "_rescued_data string",
+    "_corrupt_record string",
+    "_source_file string",
+    "_source_modified_at timestamp",
+    "_row_id bigint",
+    "_batch_id bigint",
+    "_ingested_at timestamp",
+)
+FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
+    "csv": Csv,
+    "json": Json,
+    "avro": Typed,
+    "parquet": Typed,
+}
+
+
+def format_of(spark: SparkSession, feed: Feed) -> Format:
+    """Return the reader of a feed's files."""
+    return FORMATS[feed.external.file_format](spark, feed)
+
+
+def bronze_rows(reader: Format, root: str, files: Sequence[tuple[SourceFile, Hashable]]) -> DataFrame:
+    """Read files, each by its own layout.
+
+    Args:
+        reader: from `format_of`.
+        root: the feed's location as Hadoop prints it, with a `/` at its end.
+        files: the files with what `Format.layout` said of them; at least one.
+
+    Returns:
+        The declared columns, `_rescued_data`, `_corrupt_record`, `_source_file`, `_source_modified_at` and
+        `_row_id` (unique in the result).
+    """
+    by_layout: dict[Hashable, list[SourceFile]] = {}
+    for file, layout in files:
+        by_layout.setdefault(layout, []).append(file)
+    parts = [reader.rows(layout, group) for layout, group in by_layout.items()]
+    rows = reduce(lambda one, other: one.unionByName(other), parts)
+    return (
+        rows.withColumn("_source_file", _path_below(root))
+        .withColumn("_row_id", f.monotonically_increasing_id())
+        .drop("_uri")
+    )
+
+
+def _path_below(root: str) -> Column:
+    """Return the path of `_uri` relative to the root, decoded; an error where it is not below it."""
+    uri = f.col("_uri")
+    relative = f.raise_error(f.concat(f.lit(f"not below {root}: "), uri)).cast("string")
+    for prefix in spellings(as_uri(root)):
+        relative = f.when(f.startswith(uri, f.lit(prefix)), f.substr(uri, f.lit(len(prefix) + 1))).otherwise(
+            relative
+        )
+    decoded = f.url_decode(f.replace(relative, f.lit("+"), f.lit("%2B")))
+    return f.when(f.contains(relative, f.lit("%")), decoded).otherwise(relative)

@@ -1,0 +1,174 @@
+"""The `external:` block of a feed: where its files are, how they are written, when they are landed."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+OnChange = Literal["reland", "error", "ignore"]
+
+UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+SPANS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+
+
+def _bytes(value: Any) -> Any:
+    """Read `64 MB` as a number of bytes."""
+    found = re.fullmatch(r"(\d+) *([a-z]*)", str(value).strip().lower())
+    if not found or found[2].removesuffix("bytes").strip() not in UNITS:
+        raise ValueError("write it as 64 MB, 1 GiB or a number of bytes")
+    return int(found[1]) * UNITS[found[2].removesuffix("bytes").strip()]
+
+
+def _seconds(value: Any) -> Any:
+    """Read `2 hours` as a number of seconds."""
+    found = re.fullmatch(r"(\d+) *([a-z]+?)s?", str(value).strip().lower())
+    if not found or found[2] not in SPANS:
+        raise ValueError("write it as 30 seconds, 10 minutes, 2 hours or 1 day")
+    return int(found[1]) * SPANS[found[2]]
+
+
+Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
+Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
+Character = Annotated[str, Field(min_length=1, max_length=1)]
+
+
+class Strict(BaseModel):
+    """A part of the block: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CsvOptions(Strict):
+    """How a CSV file is written.
+
+    Attributes:
+        delimiter: between fields.
+        quote: around fields that hold a delimiter or a quote.
+        escape: before a quote inside a field; the quote itself doubles it.
+        null_value: the text, or the texts, that stand for NULL.
+        encoding: a name that Python and Java know; a byte order mark is recognized.
+        multi_line: True when a quoted field may hold line breaks.
+        comment: lines that begin with it are no records.
+        header: False when the first line is a record, with the declared columns in their order.
+    """
+
+    delimiter: Character = ","
+    quote: Character = '"'
+    escape: Character = '"'
+    null_value: tuple[str, ...] = ("",)
+    encoding: str = "utf-8"
+    multi_line: bool = False
+    comment: Character | None = None
+    header: bool = True
+
+    @field_validator("null_value", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        try:
+            return codecs.lookup(value).name
+        except LookupError:
+            raise ValueError("there is no such encoding") from None
+
+    @model_validator(mode="after")
+    def _differ(self) -> CsvOptions:
+        if self.delimiter in (self.quote, self.escape, self.comment):
+            raise ValueError("delimiter must differ from quote, escape and comment")
+        return self
+
+
+class JsonOptions(Strict):
+    """How a JSON file is written.
+
+    Attributes:
+        whole_file: True when a file is one object or one array of objects; else each line is an object.
+    """
+
+    whole_file: bool = False
+
+
+class NoOptions(Strict):
+    """Avro and Parquet files say themselves how they are written."""
+
+
+class External(Strict):
+    """What the formats have in common.
+
+    Attributes:
+        location: the folder that holds the feed's files, and the root that none may leave.
+        pattern: a glob: without `/` for file names at any depth, with `/` for paths below the location.
+        discovery: `manifest` looks at every file's path, size and time; `modified_after` only at files
+            modified after the newest one that was landed, less `overlap`.
+        overlap: how late a file may appear with an older time, under `modified_after`.
+        settle: a file younger than this may still be written, and is left for the next run.
+        on_change: what to do with a landed file that has other bytes now.
+        max_files, max_bytes: bounds of one batch.
+    """
+
+    location: str = Field(min_length=1)
+    pattern: str = Field(default="*", min_length=1)
+    discovery: Literal["manifest", "modified_after"] = "manifest"
+    overlap: Seconds = 3600
+    settle: Seconds = 0
+    on_change: OnChange = "reland"
+    max_files: int = Field(default=10_000, gt=0)
+    max_bytes: Bytes = 64 * 10**9
+
+    @field_validator("pattern")
+    @classmethod
+    def _stays_inside(cls, pattern: str) -> str:
+        if pattern.startswith("/") or ".." in pattern.split("/") or "\\" in pattern:
+            raise ValueError("it must stay below the location: no leading `/`, no `..`, no `\\`")
+        return pattern
+
+
+class CsvExternal(External):
+    """The block of a feed of CSV files."""
+
+    file_format: Literal["csv"]
+    options: CsvOptions = CsvOptions()
+
+
+class JsonExternal(External):
+    """The block of a feed of JSON files."""
+
+    file_format: Literal["json"]
+    options: JsonOptions = JsonOptions()
+
+
+class TypedExternal(External):
+    """The block of a feed of files that know their columns and types."""
+
+    file_format: Literal["avro", "parquet"]
+    options: NoOptions = NoOptions()
+
+
+AnyExternal = CsvExternal | JsonExternal | TypedExternal
+
+
+def external_of(block: dict[str, Any]) -> AnyExternal:
+    """Validate a block as one of its `file_format`.
+
+    Raises:
+        pydantic.ValidationError: when it is not sound.
+    """
+    return _kind(block.get("file_format")).model_validate(block)
+
+
+def external_keys(file_format: str | None, *, of_options: bool) -> list[str]:
+    """Return the keys that a block, or its `options`, may hold."""
+    kind = _kind(file_format)
+    fields = kind.model_fields["options"].default.__class__.model_fields if of_options else kind.model_fields
+    return sorted(fields)
+
+
+def _kind(file_format: Any) -> type[AnyExternal]:
+    kinds: dict[Any, type[AnyExternal]] = {"csv": CsvExternal, "json": JsonExternal}
+    return kinds.get(file_format, TypedExternal)

@@ -1,0 +1,66 @@
+"""Values that a declared type cannot hold: a SQL condition on a value as JSON text and as it was parsed.
+
+A value counts as lost when its column would not give it back: it has another type, more fields, or a number
+that would be rounded. What is lost is kept in `_rescued_data`, whole.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    FractionalType,
+    IntegralType,
+    MapType,
+    StringType,
+    StructType,
+)
+
+NUMBER = "decimal(38, 18)"
+
+
+def is_lost(raw: str, typed: str, of: DataType, depth: int = 0) -> str:
+    """Return the condition, as SQL.
+
+    Args:
+        raw: SQL of the value as JSON text, a string without its quotes; NULL when it is missing or null.
+        typed: SQL of the value as it was parsed.
+        of: the declared type.
+        depth: of the value in the record; names the variables of lambdas.
+    """
+    if isinstance(of, StringType):
+        return "false"
+    if isinstance(of, (FractionalType, IntegralType)):
+        differs = f"not (try_cast({raw} as {NUMBER}) <=> try_cast({typed} as {NUMBER}))"
+        return f"({raw} is not null and ({typed} is null or {differs}))"
+    if isinstance(of, StructType):
+        fields = f"from_json({raw}, 'map<string,string>')"
+        names = ", ".join(_literal(field.name) for field in of.fields)
+        inner = [
+            is_lost(f"{fields}[{_literal(field.name)}]", f"{typed}.`{field.name}`", field.dataType, depth)
+            for field in of.fields
+        ]
+        more = f"exists(map_keys({fields}), k{depth} -> k{depth} not in ({names}))"
+        return _unless_held(raw, typed, fields, [more, *inner])
+    if isinstance(of, (ArrayType, MapType)):
+        is_map = isinstance(of, MapType)
+        element = of.valueType if isinstance(of, MapType) else of.elementType
+        parsed = f"from_json({raw}, '{'map<string,string>' if is_map else 'array<string>'}')"
+        raws, values = (f"map_values({side})" if is_map else side for side in (parsed, typed))
+        pair = f"p{depth}"
+        inner_lost = is_lost(f"{pair}.r", f"{pair}.t", element, depth + 1)
+        pairs = (
+            f"zip_with({raws}, {values}, (r{depth}, t{depth}) -> named_struct('r', r{depth}, 't', t{depth}))"
+        )
+        return _unless_held(raw, typed, parsed, [f"exists({pairs}, {pair} -> {inner_lost})"])
+    return f"({raw} is not null and {typed} is null)"
+
+
+def _unless_held(raw: str, typed: str, parsed: str, losses: list[str]) -> str:
+    lost = " or ".join(f"coalesce({loss}, false)" for loss in losses)
+    return f"({raw} is not null and ({typed} is null or {parsed} is null or {lost}))"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

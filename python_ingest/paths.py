@@ -1,0 +1,66 @@
+"""Names of files in the forms that Spark wants them, and the patterns that choose them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ILLEGAL_IN_URI = re.compile(r'[\x00-\x20"#%<>?\[\\\]^`{|}\x7f]')
+GLOB_SIGNS = re.compile(r"([\\*?\[\]{}])")
+
+
+def as_uri(path: str) -> str:
+    """Encode a path by the rules of java.net.URI, which are those of Spark's `_metadata.file_path`.
+
+    Args:
+        path: as Hadoop prints it, for example `file:/raw/a b.csv` or `s3a://bucket/ü.csv`.
+
+    Returns:
+        The URI, for example `file:/raw/a%20b.csv`.
+    """
+    return "".join(_quoted(sign) if ILLEGAL_IN_URI.match(sign) or _is_blank(sign) else sign for sign in path)
+
+
+def spellings(uri: str) -> tuple[str, ...]:
+    """Return a URI in all forms that Spark may show: a local one with one slash, or with three."""
+    return (uri, uri.replace("file:/", "file:///", 1)) if uri.startswith("file:/") else (uri,)
+
+
+def as_glob(path: str) -> str:
+    """Escape the signs of a path that Spark's readers would expand."""
+    return GLOB_SIGNS.sub(r"\\\1", path)
+
+
+def regex_of(pattern: str) -> str:
+    """Return the Java regular expression of a glob, for a path relative to the feed's location.
+
+    `*` and `?` stay within one folder, `**/` stands for any number of folders, `[…]` for one of several
+    signs and `{a,b}` for one of several words. A pattern without `/` is that of a file name, at any depth.
+    """
+    wanted = pattern if "/" in pattern else f"**/{pattern}"
+    parts = re.split(r"(\*\*/|\*|\?|\[!?[^\]/]+\]|\{[^{}/]+\})", wanted)
+    return "^" + "".join(_part(part) for part in parts) + r"\z"
+
+
+def _part(part: str) -> str:
+    if part in ("**/", "*", "?"):
+        return {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}[part]
+    if part.startswith("[") and part.endswith("]"):
+        signs = part[1:-1]
+        negated = signs.startswith("!")
+        return "[" + "^/" * negated + re.sub(r"([\\\[\]&^])", r"\\\1", signs[negated:]) + "]"
+    if part.startswith("{") and part.endswith("}"):
+        return "(?:" + "|".join(_escaped(word) for word in part[1:-1].split(",")) + ")"
+    return _escaped(part)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\.\[\]{}()*+?^$|])", r"\\\1", text)
+
+
+def _quoted(sign: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in sign.encode())
+
+
+def _is_blank(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Zs", "Zl", "Zp")
