@@ -117,13 +117,16 @@ class Contents:
         if not self._counts_first_lines or not plain:
             return contents
         lines = {first_line(contents[file.path].head) for file in plain}
-        counted = (
-            self._spark.read.text([file.glob for file in plain])
-            .where(f.col("value").isin(*lines))
-            .groupBy("_metadata.file_path")
-            .count()
-            .collect()
-        )
+        try:
+            counted = (
+                self._spark.read.text([file.glob for file in plain])
+                .where(f.col("value").isin(*lines))
+                .groupBy("_metadata.file_path")
+                .count()
+                .collect()
+            )
+        except (Py4JJavaError, PySparkException):
+            return contents  # one went away meanwhile; not counted, they are read the slower way
         counts = {row[0]: row[1] for row in counted}
         for file in plain:
             number = next((counts[uri] for uri in spellings(file.uri) if uri in counts), 0)

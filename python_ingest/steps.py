@@ -46,6 +46,10 @@ def land(spark: SparkSession, project: Project, feeds: Sequence[Feed]) -> list[L
         _row(feed.table, _landed(outcome), time.monotonic() - started)
         for path, reason in outcome.rejected.items():
             console.print(f"  [yellow]set aside[/] {escape(f'{path}: {reason}')}")
+        for path in outcome.ignored:
+            console.print(f"  [yellow]ignored[/] {escape(f'{path}: changed after it was landed')}")
+        for path in outcome.unsettled:
+            console.print(f"  [yellow]left for the next run[/] {escape(f'{path}: still being written')}")
     return outcomes
 
 

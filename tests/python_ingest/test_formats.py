@@ -9,6 +9,7 @@ import json
 import pytest
 from pyspark.sql import SparkSession
 
+from python_ingest import contents
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -56,6 +57,22 @@ def test_csv_with_line_breaks_in_fields(make_feed: MakeFeed) -> None:
         ("2", None, "2"),
         ("3", 'Cy, "C"', None),
     ]
+
+
+@pytest.mark.parametrize("small_bytes", [contents.SMALL_BYTES, 0])
+def test_a_line_like_the_header_is_a_record(
+    make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, small_bytes: int
+) -> None:
+    """R1.1: in small files and in large ones, whatever ends their lines, only the first line is no record."""
+    monkeypatch.setattr(contents, "SMALL_BYTES", small_bytes)
+    people = make_feed()
+    people.write("once.csv", "id,name\n1,Ada\n \n")
+    people.write("twice.csv", "id,name\r\n2,Bob\r\nid,name\r\n")
+    people.write("mark.csv", "\ufeffid,name\n3,Cy\nid,name")
+    people.write("mac.csv", "id,name\r4,Di\rid,name\r")
+    people.write("late.csv", "\n\nid,name\n5,Eve\n")
+    assert people.land().rows == 8
+    assert people.rows("id") == [("1",), ("2",), ("3",), ("4",), ("5",), *[("id",)] * 3]
 
 
 def test_csv_without_a_header(make_feed: MakeFeed) -> None:
