@@ -101,7 +101,8 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
         if number % 1000 == 0:
             (folder / f"{number // 1000:05d}").mkdir(parents=True)
         (folder / f"{number // 1000:05d}" / f"{number:07d}.csv").touch()
-    storage, manifest = Storage(spark, feed), Manifest(spark, f"{feed.name}_ops", feed.name)
+    storage = Storage(spark, feed)
+    Manifest(spark, f"{feed.name}_ops", feed.name)  # creates the table
     landed = storage.listing(utc_now()).where(f"path < '{known // 1000:05d}'")
     landed.selectExpr(
         f"'{feed.name}' as feed", "path", "size", "modified_at", "'' as checksum", "'landed' as state",
@@ -113,7 +114,6 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
         if len(found) != new:
             raise AssertionError(f"{len(found)} files are new, not {new}")
 
-    del manifest
     seconds = median([_timed(plan) for _ in range(2)])
     shutil.rmtree(folder)
     console.print(f"  planning among {known:,} known files: {seconds:.1f} s")

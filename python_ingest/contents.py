@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 
 from python_ingest.failures import innermost
 from python_ingest.paths import spellings
-from python_ingest.storage import SourceFile
+from python_ingest.storage import SourceFile, hadoop_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,8 +25,7 @@ CHUNK = 5_000  # files whose heads are collected at once
 STREAMS = 8
 SUFFIXES = (".gz", ".bz2", ".zst", ".deflate", ".snappy", ".lz4")
 FIRST_LINE = (
-    "regexp_replace(split_part(translate(cast(substring(content, 1, 65536) as string), '\\r', '\\n'), "
-    "'\\n', 1), '^\ufeff', '')"
+    "regexp_replace(split_part(translate(cast(head as string), '\\r', '\\n'), '\\n', 1), '^\ufeff', '')"
 )
 FIRST_LINES = (
     "try_divide(octet_length(content) - octet_length(replace(cast(content as string), first_line, '')), "
@@ -91,19 +90,19 @@ class Contents:
     def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Return the contents of those files that could be read and have the size that was listed."""
         by_whole = {file.whole: file for file in files}
+        first_lines = FIRST_LINES if self._counts_first_lines else "cast(null as bigint)"
         try:
             rows = (
                 self._spark.read.format("binaryFile")
                 .load([file.glob for file in files])
-                .selectExpr(
-                    "*", f"substring(content, 1, {HEAD_BYTES}) as head", f"{FIRST_LINE} as first_line"
-                )
-                .selectExpr("path", "length", "sha2(content, 256)", "head", FIRST_LINES)
+                .selectExpr("*", f"substring(content, 1, {HEAD_BYTES}) as head")
+                .selectExpr("*", f"{FIRST_LINE} as first_line")
+                .selectExpr("path", "length", "sha2(content, 256)", "head", first_lines)
                 .collect()
             )
             return {
-                by_whole[path].path: Content(checksum, bytes(head), first_lines=first_lines)
-                for path, length, checksum, head, first_lines in rows
+                by_whole[path].path: Content(checksum, bytes(head), first_lines=number)
+                for path, length, checksum, head, number in rows
                 if by_whole[path].size == length
             }
         except (Py4JJavaError, PySparkException):
@@ -135,37 +134,24 @@ class Contents:
 
     def _content(self, file: SourceFile) -> Content:
         try:
-            if self._status_size(file) != file.size:
+            path = hadoop_path(self._spark, file)
+            file_system = path.getFileSystem(self._hadoop)
+            if file_system.getFileStatus(path).getLen() != file.size:
                 return Content(error=GROWING)
-            return Content(self._checksum(file), self._head(file))
+            with closing(file_system.open(path)) as stream:
+                checksum = self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream)
+            with closing(file_system.open(path)) as stream:
+                return Content(str(checksum), self._head(stream, self._codec(file)))
         except (Py4JJavaError, PySparkException) as error:
             return Content(error=innermost(error))
 
-    def _checksum(self, file: SourceFile) -> str:
-        with closing(self._open(file)) as stream:
-            return str(self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
-
-    def _head(self, file: SourceFile) -> bytes:
-        codec = self._codec(file)
-        with closing(self._open(file)) as stream:
-            plain = codec.createInputStream(stream) if codec else stream
-            bounded = self._jvm.org.apache.commons.io.input.BoundedInputStream(plain, HEAD_BYTES)
-            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(bounded))
+    def _head(self, stream: Any, codec: Any) -> bytes:
+        plain = codec.createInputStream(stream) if codec else stream
+        bounded = self._jvm.org.apache.commons.io.input.BoundedInputStream(plain, HEAD_BYTES)
+        return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(bounded))
 
     def _codec(self, file: SourceFile) -> Any:
         """Return the compression that Hadoop reads from the end of the name, or None."""
         if not file.path.endswith(SUFFIXES):
             return None
-        return self._codecs.getCodec(self._path(file))
-
-    def _status_size(self, file: SourceFile) -> int:
-        return int(self._file_system(file).getFileStatus(self._path(file)).getLen())
-
-    def _open(self, file: SourceFile) -> Any:
-        return self._file_system(file).open(self._path(file))
-
-    def _path(self, file: SourceFile) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file.uri))
-
-    def _file_system(self, file: SourceFile) -> Any:
-        return self._path(file).getFileSystem(self._hadoop)
+        return self._codecs.getCodec(hadoop_path(self._spark, file))

@@ -55,6 +55,12 @@ def source_file(path: str, whole: str, size: int, modified_micros: int) -> Sourc
     return SourceFile(path, whole, size, utc_time(modified_micros))
 
 
+def hadoop_path(spark: SparkSession, file: SourceFile) -> Any:
+    """Return the file's path as an object of Hadoop's, which takes any name from a URI."""
+    jvm: Any = spark.sparkContext._jvm
+    return jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file.uri))
+
+
 class Storage:
     """The location of one feed.
 

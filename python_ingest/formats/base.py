@@ -47,6 +47,14 @@ class Format(Protocol):
         """
 
 
+def lacking(declared: Sequence[str], present: Sequence[str], has: str, lacks: str) -> Rejection | None:
+    """Refuse a file without one of the declared columns; `has` and `lacks` begin the sentence."""
+    missing = [field for field in declared if field not in present]
+    if len(missing) == len(declared):
+        return Rejection(f"not a file of this feed: {has} none of the declared columns")
+    return Rejection(f"{lacks} {', '.join(missing)}") if missing else None
+
+
 def compression(content: Content) -> Rejection | None:
     """Refuse a compressed file whose name does not say so: Spark would read its bytes as they are."""
     for magic, (name, suffix) in MAGIC.items():

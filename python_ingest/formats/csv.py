@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 from python_ingest.contents import Content, first_line
 from python_ingest.declarations import Feed
 from python_ingest.external import CsvOptions
-from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
+from python_ingest.formats.base import REPLACEMENT, Rejection, compression, lacking, origin
 from python_ingest.formats.lines import read_lines, read_plain_lines
 from python_ingest.storage import SourceFile
 
@@ -197,11 +197,8 @@ class Csv:
 
     def _compared(self, header: Header) -> Header | Rejection:
         folded = [name.lower() for name in header.names]
-        missing = [field for field in self._columns.values() if field not in folded]
-        if len(missing) == len(self._columns):
-            return Rejection("not a file of this feed: its header has none of the declared columns")
-        if missing:
-            return Rejection(f"the header lacks {', '.join(missing)}")
+        if refused := lacking([*self._columns.values()], folded, "its header has", "the header lacks"):
+            return refused
         twice = sorted({name for name in folded if folded.count(name) > 1})
         if twice:
             return Rejection(f"the header names {', '.join(repr(name) for name in twice)} more than once")

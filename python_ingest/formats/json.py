@@ -7,21 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import DataType, StructType
 
 from python_ingest.contents import Content
 from python_ingest.declarations import Feed
 from python_ingest.external import JsonOptions
 from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
-from python_ingest.formats.lines import read_lines
-from python_ingest.formats.rescue import is_lost
+from python_ingest.formats.lines import read_plain_lines
+from python_ingest.formats.rescue import NESTED, is_lost, name_in_sql, text_in_sql
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-
-
-NESTED = (ArrayType, MapType, StructType)
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Json:
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile]) -> DataFrame:
         """Parse records by the declared types; undeclared fields and values of other types are rescued."""
-        records = self._elements(files) if self._whole_file else read_lines(self._spark, files)
+        records = self._elements(files) if self._whole_file else read_plain_lines(self._spark, files)
         text = f.col("_line")
         # in an array, what follows a record's end is an error, and not passed over
         alone = f.from_json(f.concat(f.lit("["), text, f.lit("]")), "array<string>")
@@ -115,6 +112,5 @@ class Json:
 
 
 def _lost(name: str, of: DataType) -> str:
-    key = name.replace("\\", "\\\\").replace("'", "\\'")
-    condition = is_lost(f"_raw['{key}']", f"_typed.`{name}`", of)
+    condition = is_lost(f"_raw[{text_in_sql(name)}]", f"_typed.{name_in_sql(name)}", of)
     return f"coalesce({condition}, false)"

@@ -51,17 +51,19 @@ def read_lines(
     return lines.select(f.coalesce("_whole", "_field").alias("_line"), *origin())
 
 
-def read_plain_lines(spark: SparkSession, files: Sequence[SourceFile], header: str) -> DataFrame:
+def read_plain_lines(
+    spark: SparkSession, files: Sequence[SourceFile], header: str | None = None
+) -> DataFrame:
     """Read lines of UTF-8 files as `_line`, with what `origin` gives: the same, in a fifth of the time.
 
     Args:
         spark: the session.
         files: the files.
-        header: the first line of each, which none of them has a second time.
+        header: the first line of each, which none of them has a second time; None when they have none.
     """
     line = f.col("value")
     is_blank = (f.ascii(line) <= ord(" ")) & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))
-    lines = spark.read.text([file.glob for file in files])
-    return lines.where(~is_blank & (line != f.lit(header))).select(
-        f.make_valid_utf8(line).alias("_line"), *origin()
-    )
+    lines = spark.read.text([file.glob for file in files]).where(~is_blank)
+    if header is not None:
+        lines = lines.where(line != f.lit(header))
+    return lines.select(f.make_valid_utf8(line).alias("_line"), *origin())

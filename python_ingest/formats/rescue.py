@@ -16,6 +16,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+NESTED = (ArrayType, MapType, StructType)
 NUMBER = "decimal(38, 18)"
 
 
@@ -35,9 +36,14 @@ def is_lost(raw: str, typed: str, of: DataType, depth: int = 0) -> str:
         return f"({raw} is not null and ({typed} is null or {differs}))"
     if isinstance(of, StructType):
         fields = f"from_json({raw}, 'map<string,string>')"
-        names = ", ".join(_literal(field.name) for field in of.fields)
+        names = ", ".join(text_in_sql(field.name) for field in of.fields)
         inner = [
-            is_lost(f"{fields}[{_literal(field.name)}]", f"{typed}.`{field.name}`", field.dataType, depth)
+            is_lost(
+                f"{fields}[{text_in_sql(field.name)}]",
+                f"{typed}.{name_in_sql(field.name)}",
+                field.dataType,
+                depth,
+            )
             for field in of.fields
         ]
         more = f"exists(map_keys({fields}), k{depth} -> k{depth} not in ({names}))"
@@ -61,6 +67,12 @@ def _unless_held(raw: str, typed: str, parsed: str, losses: list[str]) -> str:
     return f"({raw} is not null and ({typed} is null or {parsed} is null or {lost}))"
 
 
-def _literal(text: str) -> str:
+def name_in_sql(name: str) -> str:
+    """Return a column's or field's name as SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text_in_sql(text: str) -> str:
+    """Return a string literal as SQL."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

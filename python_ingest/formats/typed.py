@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
+from pyspark.sql.types import DataType, StringType, StructType
 
 from python_ingest.contents import Content
 from python_ingest.declarations import Feed
 from python_ingest.failures import innermost
-from python_ingest.formats.base import Rejection, origin
-from python_ingest.formats.rescue import is_lost
-from python_ingest.storage import SourceFile
+from python_ingest.formats.base import Rejection, lacking, origin
+from python_ingest.formats.rescue import NESTED, is_lost, name_in_sql
+from python_ingest.storage import SourceFile, hadoop_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-NESTED = (ArrayType, MapType, StructType)
 MAGIC = {"avro": b"Obj\x01", "parquet": b"PAR1"}
 
 
@@ -55,17 +54,12 @@ class Typed:
             return Rejection(f"not {'an Avro' if self._format == 'avro' else 'a Parquet'} file")
         try:
             layout = OwnSchema(self._said(content, file))
+            if layout not in self._schemas:
+                self._schemas[layout] = self._spark.read.format(self._format).load(file.glob).schema
         except (Py4JJavaError, PySparkException) as error:
             return Rejection(f"its schema cannot be read: {innermost(error)}")
-        if layout not in self._schemas:
-            self._schemas[layout] = self._spark.read.format(self._format).load(file.glob).schema
-        present = self._schemas[layout].names
-        missing = [column.in_file for column in self._columns if column.in_file not in present]
-        if len(missing) == len(self._columns):
-            return Rejection("not a file of this feed: it has none of the declared columns")
-        if missing:
-            return Rejection(f"it lacks {', '.join(missing)}")
-        return layout
+        declared = [column.in_file for column in self._columns]
+        return lacking(declared, self._schemas[layout].names, "it has", "it lacks") or layout
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile]) -> DataFrame:
         """Read files of one schema; undeclared columns and values of other types are rescued."""
@@ -73,13 +67,13 @@ class Typed:
         schema = self._schemas[layout]
         rows = self._spark.read.schema(schema).format(self._format).load([file.glob for file in files])
         declared = [column.in_file for column in self._columns]
-        rescued = [f.col(_quoted(name)).alias(name) for name in schema.names if name not in declared]
+        rescued = [f.col(name_in_sql(name)).alias(name) for name in schema.names if name not in declared]
         values = []
         for column in self._columns:
             value, lost = _held(column.in_file, schema[column.in_file].dataType, column.data_type)
             values.append(value.alias(column.name))
             if lost is not None:
-                rescued.append(f.when(lost, f.col(_quoted(column.in_file))).alias(column.in_file))
+                rescued.append(f.when(lost, f.col(name_in_sql(column.in_file))).alias(column.in_file))
         kept = f.nullif(f.to_json(f.struct(*rescued)), f.lit("{}")) if rescued else f.lit(None)
         return rows.select(
             *values,
@@ -96,7 +90,7 @@ class Typed:
             return str(reader.getSchema().toString())
         hadoop = self._jvm.org.apache.parquet.hadoop
         settings = self._spark.sparkContext._jsc.hadoopConfiguration()
-        path = self._jvm.org.apache.hadoop.fs.Path(self._jvm.java.net.URI(file.uri))
+        path = hadoop_path(self._spark, file)
         return str(
             hadoop.ParquetFileReader.readFooter(settings, path).getFileMetaData().getSchema().toString()
         )
@@ -104,13 +98,13 @@ class Typed:
 
 def _held(name: str, given: DataType, declared: str) -> tuple[Column, Column | None]:
     """Return a column's value as its declared type, and when that is not all of it."""
-    value, wanted = f.col(_quoted(name)), DataType.fromDDL(declared)
+    value, wanted = f.col(name_in_sql(name)), DataType.fromDDL(declared)
     if given.simpleString() == wanted.simpleString():
         return value, None
     if isinstance(given, NESTED) and isinstance(wanted, StringType):
         return f.to_json(value), None
     if isinstance(given, NESTED) and isinstance(wanted, NESTED):
-        raw = f"to_json({_quoted(name)})"
+        raw = f"to_json({name_in_sql(name)})"
         typed = f"from_json({raw}, '{wanted.simpleString()}')"
         return f.expr(typed), f.expr(is_lost(raw, typed, wanted))
     if isinstance(given, NESTED) or isinstance(wanted, NESTED):
@@ -118,7 +112,3 @@ def _held(name: str, given: DataType, declared: str) -> tuple[Column, Column | N
     cast = value.try_cast(wanted)
     lost = value.isNotNull() & ~cast.try_cast(given).eqNullSafe(value)
     return f.when(~lost, cast), lost
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
