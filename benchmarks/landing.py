@@ -20,8 +20,9 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from benchmarks.report import machine, markdown_table, versions
+from python_ingest.clock import utc_now
 from python_ingest.declarations import Feed, feeds_of
-from python_ingest.landing import Lander, utc_now
+from python_ingest.landing import Lander
 from python_ingest.manifest import Manifest
 from python_ingest.project import invoke_dbt
 from python_ingest.session import warm_session

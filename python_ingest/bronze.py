@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from python_ingest.columns import Target
 from python_ingest.declarations import Feed
 from python_ingest.formats.base import Format
 from python_ingest.formats.csv import Csv
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 METADATA = (
     "_rescued_data string",
     "_corrupt_record string",
+    "_corrupt_reason string",
     "_source_file string",
     "_source_modified_at timestamp",
     "_row_id bigint",
@@ -41,22 +43,25 @@ def format_of(spark: SparkSession, feed: Feed) -> Format:
     return FORMATS[feed.external.file_format](spark, feed)
 
 
-def bronze_rows(reader: Format, root: str, files: Sequence[tuple[SourceFile, Hashable]]) -> DataFrame:
+def bronze_rows(
+    reader: Format, root: str, files: Sequence[tuple[SourceFile, Hashable]], targets: Sequence[Target]
+) -> DataFrame:
     """Read files, each by its own layout.
 
     Args:
         reader: from `format_of`.
         root: the feed's location as Hadoop prints it, with a `/` at its end.
         files: the files with what `Format.layout` said of them; at least one.
+        targets: the bronze table's columns.
 
     Returns:
-        The declared columns, `_rescued_data`, `_corrupt_record`, `_source_file`, `_source_modified_at` and
-        `_row_id` (unique in the result).
+        The columns, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, `_source_file`,
+        `_source_modified_at` and `_row_id` (unique in the result).
     """
     by_layout: dict[Hashable, list[SourceFile]] = {}
     for file, layout in files:
         by_layout.setdefault(layout, []).append(file)
-    parts = [reader.rows(layout, group) for layout, group in by_layout.items()]
+    parts = [reader.rows(layout, group, targets) for layout, group in by_layout.items()]
     rows = reduce(lambda one, other: one.unionByName(other), parts)
     return (
         rows.withColumn("_source_file", _path_below(root))

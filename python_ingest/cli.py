@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import date
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -15,6 +16,7 @@ from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
 from python_ingest.lock import hold, lake_folder
+from python_ingest.output import output
 from python_ingest.session import warm_session
 from python_ingest.simulator import simulate_user_events
 
@@ -27,16 +29,26 @@ app = typer.Typer(
 simulate = typer.Typer(no_args_is_help=True, help="Make raw files as a live system would.")
 app.add_typer(simulate, name="simulate")
 
+
+class Format(str, Enum):
+    """How commands tell what they do."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Feeds to land; all when none is given.")]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors; all models when none.")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
+LogFormat = Annotated[Format, typer.Option(help="text for people, json for one object a line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 
 
 @app.callback()
-def options(debug: Debug = False) -> None:
+def options(debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
     """Options of all commands; `main` reads --debug itself."""
+    output.as_json = log_format is Format.JSON
 
 
 @app.command()
@@ -46,6 +58,26 @@ def land(feeds: Feeds = None) -> None:
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
     steps.land(spark, lakehouse, chosen)
+
+
+@app.command()
+def add(
+    path: Annotated[Path, typer.Argument(help="A file of the feed, or the folder of its files.")],
+    name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
+) -> None:
+    """Declare a feed from sample files, with a silver model, its rules and tests."""
+    path = path.resolve()
+    lakehouse = _opened()
+    steps.add(path, name, lakehouse)
+
+
+@app.command("replay-rejected")
+def replay_rejected(feeds: Feeds = None) -> None:
+    """Land again what was rejected: files set aside, and records that can be read after a fix."""
+    lakehouse = _opened()
+    chosen = choose(lakehouse.feeds, feeds or [])
+    spark = warm_session(lakehouse.root)
+    steps.land(spark, lakehouse, chosen, replays=True)
 
 
 @app.command()
@@ -94,7 +126,7 @@ def simulate_events(
     except ValueError:
         raise TidemarkError(f"--start {start!r} is not a date.", "Write it as 2025-01-31.") from None
     counts = simulate_user_events(folder, start=first, days=days, events_per_day=rows, seed=seed)
-    typer.echo(f"{counts.files} files, {counts.lines} lines in {folder}")
+    output.text(f"{counts.files} files, {counts.lines} lines in {folder}")
 
 
 def _opened() -> project.Project:
@@ -112,7 +144,10 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         said = str(error) if isinstance(error, TidemarkError) else _unexpected(error)
-        typer.secho(f"Error: {said}", fg="red", err=True)
+        if output.as_json:
+            output.text(said, "error")
+        else:
+            typer.secho(f"Error: {said}", fg="red", err=True)
         sys.exit(1)
 
 

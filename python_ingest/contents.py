@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
+from rich.filesize import decimal
 
 from python_ingest.failures import innermost
 from python_ingest.paths import spellings
@@ -32,6 +33,9 @@ FIRST_LINES = (
     "octet_length(first_line))"
 )
 GROWING = "still being written"
+LINE_LIMIT = "mapreduce.input.linerecordreader.line.maxlength"
+MAX_LINE_BYTES = 64 * 2**20
+MARK_BYTES = 3  # of a byte order mark, which Hadoop's reader leaves out
 SMALL_BYTES = 16 * 2**20  # a file up to this size is read by a Spark task as one value
 
 
@@ -43,12 +47,14 @@ class Content:
         checksum: SHA-256 of its bytes, in hexadecimal.
         head: the first bytes, decompressed.
         error: why it cannot be read.
+        size: its bytes, decompressed.
         first_lines: how often the text of its first line occurs in it; None where that was not counted.
     """
 
     checksum: str | None = None
     head: bytes = b""
     error: str | None = None
+    size: int = 0
     first_lines: int | None = None
 
 
@@ -62,16 +68,18 @@ class Contents:
 
     Args:
         spark: the session whose Hadoop configuration is used.
-        counts_first_lines: whether `first_lines` is wanted.
+        has_lines: whether the files are text that is read by lines.
+        max_bytes: to how many bytes a compressed file may unpack.
     """
 
-    def __init__(self, spark: SparkSession, *, counts_first_lines: bool) -> None:
+    def __init__(self, spark: SparkSession, *, has_lines: bool, max_bytes: int) -> None:
         jvm: Any = spark.sparkContext._jvm
         self._spark = spark
         self._jvm = jvm
         self._hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
         self._codecs = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._hadoop)
-        self._counts_first_lines = counts_first_lines
+        self._has_lines = has_lines
+        self._max_bytes = max_bytes
 
     def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Read each file's checksum and its first bytes, decompressed.
@@ -85,12 +93,12 @@ class Contents:
         others = [file for file in files if file.path not in found]
         with ThreadPoolExecutor(STREAMS) as pool:
             read = dict(zip((file.path for file in others), pool.map(self._content, others), strict=True))
-        return found | self._with_first_lines(read, others)
+        return found | (self._with_lines(read, others) if self._has_lines else read)
 
     def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Return the contents of those files that could be read and have the size that was listed."""
         by_whole = {file.whole: file for file in files}
-        first_lines = FIRST_LINES if self._counts_first_lines else "cast(null as bigint)"
+        first_lines = FIRST_LINES if self._has_lines else "cast(null as bigint)"
         try:
             rows = (
                 self._spark.read.format("binaryFile")
@@ -101,36 +109,59 @@ class Contents:
                 .collect()
             )
             return {
-                by_whole[path].path: Content(checksum, bytes(head), first_lines=number)
+                by_whole[path].path: Content(checksum, bytes(head), size=length, first_lines=number)
                 for path, length, checksum, head, number in rows
                 if by_whole[path].size == length
             }
         except (Py4JJavaError, PySparkException):
             return {}  # one of them cannot be read: each is tried alone
 
-    def _with_first_lines(
-        self, contents: dict[str, Content], files: Sequence[SourceFile]
-    ) -> dict[str, Content]:
-        """Count the lines of large files that are like the first one of any of them."""
-        plain = [file for file in files if self._codec(file) is None and contents[file.path].error is None]
-        if not self._counts_first_lines or not plain:
+    def _with_lines(self, contents: dict[str, Content], files: Sequence[SourceFile]) -> dict[str, Content]:
+        """Count, in large or compressed files, lines that are like a first one; refuse gigantic ones.
+
+        Hadoop's reader passes over a line that is longer than its limit: then bytes are missing in the sum.
+        """
+        sound = [file for file in files if contents[file.path].error is None]
+        if not sound:
             return contents
-        lines = {first_line(contents[file.path].head) for file in plain}
         try:
-            counted = (
-                self._spark.read.text([file.glob for file in plain])
-                .where(f.col("value").isin(*lines))
-                .groupBy("_metadata.file_path")
-                .count()
-                .collect()
+            found = self._counted_lines(sound, {first_line(contents[file.path].head) for file in sound})
+        except (Py4JJavaError, PySparkException) as error:
+            if len(sound) == 1:
+                return contents | {sound[0].path: Content(error=innermost(error))}
+            for file in sound:  # one went away or is broken: each is tried alone
+                contents = contents | self._with_lines(contents, [file])
+            return contents
+        counted = {}
+        for file in sound:
+            content = contents[file.path]
+            rows = (found[uri] for uri in spellings(file.uri) if uri in found)
+            size, likes, has_other_ends = next(rows, (0, 0, False))
+            if content.size - size > MARK_BYTES:
+                too_long = f"a line is longer than {decimal(MAX_LINE_BYTES)}"
+                counted[file.path] = Content(content.checksum, error=too_long)
+            else:
+                counted[file.path] = replace(content, first_lines=None if has_other_ends else likes)
+        return contents | counted
+
+    def _counted_lines(
+        self, files: Sequence[SourceFile], first_lines: set[str]
+    ) -> dict[str, tuple[Any, ...]]:
+        """Return by URI: bytes read, lines like a first one, whether lines end in a carriage return alone."""
+        line = f.col("value")
+        end = f.locate("\r", line)
+        counted = (
+            self._spark.read.option("lineSep", "\n")
+            .option(LINE_LIMIT, MAX_LINE_BYTES)
+            .text([file.glob for file in files])
+            .groupBy("_metadata.file_path")
+            .agg(
+                f.count("*") + f.sum(f.octet_length(line)),
+                f.count_if(line.isin(*first_lines, *(f"{first}\r" for first in first_lines))),
+                f.bool_or((end > 0) & (end < f.char_length(line))),
             )
-        except (Py4JJavaError, PySparkException):
-            return contents  # one went away meanwhile; not counted, they are read the slower way
-        counts = {row[0]: row[1] for row in counted}
-        for file in plain:
-            number = next((counts[uri] for uri in spellings(file.uri) if uri in counts), 0)
-            contents[file.path] = replace(contents[file.path], first_lines=number)
-        return contents
+        )
+        return {row[0]: tuple(row[1:]) for row in counted.collect()}
 
     def _content(self, file: SourceFile) -> Content:
         try:
@@ -141,14 +172,22 @@ class Contents:
             with closing(file_system.open(path)) as stream:
                 checksum = self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream)
             with closing(file_system.open(path)) as stream:
-                return Content(str(checksum), self._head(stream, self._codec(file)))
+                head, size = self._unpacked(stream, self._codec(file))
+            if size is not None and size > self._max_bytes:
+                return Content(str(checksum), error=f"it unpacks to more than {decimal(self._max_bytes)}")
+            return Content(str(checksum), head, size=file.size if size is None else size)
         except (Py4JJavaError, PySparkException) as error:
             return Content(error=innermost(error))
 
-    def _head(self, stream: Any, codec: Any) -> bytes:
+    def _unpacked(self, stream: Any, codec: Any) -> tuple[bytes, int | None]:
+        """Return the first bytes, and of a compressed file, how many there are."""
+        io = self._jvm.org.apache.commons.io.IOUtils
         plain = codec.createInputStream(stream) if codec else stream
-        bounded = self._jvm.org.apache.commons.io.input.BoundedInputStream(plain, HEAD_BYTES)
-        return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(bounded))
+        head = bytes(io.toByteArray(self._bounded(plain, HEAD_BYTES)))
+        return head, len(head) + io.consume(self._bounded(plain, self._max_bytes)) if codec else None
+
+    def _bounded(self, stream: Any, size: int) -> Any:
+        return self._jvm.org.apache.commons.io.input.BoundedInputStream(stream, size)
 
     def _codec(self, file: SourceFile) -> Any:
         """Return the compression that Hadoop reads from the end of the name, or None."""

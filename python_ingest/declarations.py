@@ -171,8 +171,7 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
     if NO_TEXT in problem:
         fix = "Set `data_type: string` here and cast the column in its silver model."
     elif path[0] == "external" and path[-1] not in FIXES:
-        known = external_keys(node["external"].get("file_format"), of_options="options" in path)
-        fix = (
-            f"Allowed {'options' if 'options' in path else 'keys'}: {', '.join(known)}; see docs/landing.md."
-        )
+        part = next((part for part in ("options", "contract") if part in path), None)
+        known = external_keys(node["external"].get("file_format"), part)
+        fix = f"Allowed {'keys' if part != 'options' else part}: {', '.join(known)}; see docs/landing.md."
     return DeclarationError(node["original_file_path"], node["name"], ".".join(path) or "feed", problem, fix)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from python_ingest import project, steps
+from python_ingest.output import output
 from python_ingest.session import warm_session
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def play(root: Path) -> None:
         [found[-1] for found in files.values()],
     )
     _step(spark, lakehouse, "3. Nothing new", [])
-    steps.console.rule("4. The proof: every table against a rebuild", align="left", characters="─")
+    output.console.rule("4. The proof: every table against a rebuild", align="left", characters="─")
     steps.verify(spark, [])
-    steps.console.print()
+    output.console.print()
     _show(spark, "gold.daily_sales", largest="sales_date")
     _show(spark, "gold.user_events_by_type", largest="events")
-    steps.console.print(
+    output.console.print(
         f"\nThe lake is in {LAKE}/. Look around, for example:\n"
         f"  TIDEMARK_LAKE={LAKE} .venv/bin/dbt show --quiet --inline "
         '"select * from gold.customer_sales order by amount desc"'
@@ -58,13 +59,13 @@ def play(root: Path) -> None:
 
 
 def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Sequence[Path]) -> None:
-    steps.console.rule(title, align="left", characters="─")
+    output.console.rule(title, align="left", characters="─")
     started = time.monotonic()
     for file in files:
         shutil.copy2(file, LAKE / "inbox" / file.parent.name)
     steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
     steps.build(steps.DATA_ONLY)
-    steps.console.print(f"  in all {time.monotonic() - started:.1f} s\n")
+    output.console.print(f"  in all {time.monotonic() - started:.1f} s\n")
 
 
 def _show(spark: SparkSession, name: str, largest: str) -> None:
@@ -76,5 +77,5 @@ def _show(spark: SparkSession, name: str, largest: str) -> None:
         )
     for row in rows:
         table.add_row(*(str(value) for value in row))
-    steps.console.print(table)
-    steps.console.print()
+    output.console.print(table)
+    output.console.print()

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from python_ingest.columns import Target
 from python_ingest.contents import GROWING, Content, Contents
+from python_ingest.contract import Change, changes, evolved_targets, judged
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.formats.base import Format, Rejection
@@ -32,6 +34,10 @@ class Landed:
         rejected: paths of files set aside, with the reason.
         ignored: paths of landed files that have other bytes now, under `on_change: ignore`.
         unsettled: paths of files that grew while they were looked at, left for the next run.
+        broken: rows landed now whose record could not be read; `ops.rejected_records` has them.
+        evolved: columns that bronze got now, or whose type was widened.
+        replayed: rejected records landed now.
+        waiting: rejected records that were tried and still cannot be read.
         resumed: number of the batch that an earlier run had planned and this one finished.
     """
 
@@ -42,16 +48,21 @@ class Landed:
     rejected: dict[str, str] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     unsettled: list[str] = field(default_factory=list)
+    broken: int = 0
+    evolved: list[str] = field(default_factory=list)
+    replayed: int = 0
+    waiting: int = 0
     resumed: int | None = None
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A file that can be landed: how to read it, and what the manifest will say of it."""
+    """A file that can be landed: how to read it, what the manifest will say of it, how bronze must evolve."""
 
     file: SourceFile
     layout: Hashable
     plan: PlannedFile
+    changes: tuple[Change, ...] = ()
 
 
 class Examiner:
@@ -74,16 +85,23 @@ class Examiner:
         self._reader = reader
         self._manifest = manifest
 
-    def examine(self, candidates: Sequence[Candidate], outcome: Landed, now: datetime) -> list[Examined]:
+    def examine(
+        self, candidates: Sequence[Candidate], targets: Sequence[Target], outcome: Landed, now: datetime
+    ) -> list[Examined]:
         """Choose the files to land; record the others in the manifest and in the outcome.
 
+        Args:
+            candidates: the files, in the order in which they may change the columns.
+            targets: bronze's columns.
+            outcome: what the landing did so far.
+            now: the present time, UTC.
+
         Raises:
-            LandingError: when a landed file has changed, under `on_change: error`.
+            LandingError: when a landed file has changed, under `on_change: error`; by the contract.
         """
-        broken = {c.file.path: str(c.rejected_reason) for c in candidates if _is_known_as_broken(c)}
-        outcome.rejected |= broken
-        candidates = [candidate for candidate in candidates if candidate.file.path not in broken]
-        contents = self._contents.read([candidate.file for candidate in candidates])
+        files = [candidate.file for candidate in candidates]
+        contents = self._read(files)
+        self._reader.survey([file for file in files if not contents[file.path].error], targets)
         accepted: list[Examined] = []
         noted: list[Noted] = []
         for candidate in candidates:
@@ -98,35 +116,55 @@ class Examiner:
                 noted.append(Noted(plan, "ignored", "changed after it was landed"))
                 outcome.ignored.append(file.path)
             else:
-                layout = self._layout(content, file)
-                if not isinstance(layout, Rejection):
-                    accepted.append(Examined(file, layout, plan))
+                examined = self._examined(content, file, plan, targets)
+                if not isinstance(examined, Rejection):
+                    targets = evolved_targets(targets, examined.changes)
+                    accepted.append(examined)
                     continue
-                outcome.rejected[file.path] = layout.reason
-                if layout.reason != candidate.rejected_reason:
-                    noted.append(Noted(plan, "rejected", layout.reason))
+                outcome.rejected[file.path] = examined.reason
+                if examined.reason != candidate.rejected_reason:
+                    noted.append(Noted(plan, "rejected", examined.reason))
         self._manifest.note(noted, now)
         return accepted
 
-    def unchanged(self, batch: Batch, listing: DataFrame) -> list[Examined] | None:
+    def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
         """Return a planned batch's files as they are now, or None when one is not as it was planned."""
         by_path = self._storage.find(listing, [planned.path for planned in batch.files])
         if len(by_path) < len(batch.files):
             return None
-        contents = self._contents.read(list(by_path.values()))
+        contents = self._read(list(by_path.values()))
+        self._reader.survey(list(by_path.values()), targets)
         found = []
         for planned in batch.files:
             file, content = by_path[planned.path], contents[planned.path]
-            layout = self._layout(content, file)
-            if content.checksum != planned.checksum or isinstance(layout, Rejection):
+            examined = self._examined(content, file, planned, targets)
+            if content.checksum != planned.checksum or isinstance(examined, Rejection):
                 return None
-            found.append(Examined(file, layout, planned))
+            if any(change.kind != "missing_column" for change in examined.changes):
+                return None  # bronze has not evolved so
+            found.append(examined)
         return found
 
-    def _layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
+    def _read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+        unsafe = {file.path: Content(error=said) for file in files if (said := self._storage.unsafe(file))}
+        return unsafe | self._contents.read([file for file in files if file.path not in unsafe])
+
+    def _examined(
+        self, content: Content, file: SourceFile, plan: PlannedFile, targets: Sequence[Target]
+    ) -> Examined | Rejection:
         if content.error:
             return Rejection(f"cannot be read: {content.error}")
-        return self._reader.layout(content, file)
+        layout = self._reader.layout(content, file)
+        if isinstance(layout, Rejection):
+            return layout
+        fields = self._reader.fields(layout, file)
+        if fields is None:
+            return Examined(file, layout, plan)
+        found = changes(targets, fields, ignores_case=self._reader.ignores_case)
+        judgement = judged(self._feed, file.path, found, self._reader.has)
+        if isinstance(judgement, Rejection):
+            return judgement
+        return Examined(file, layout, plan, tuple(judgement))
 
     def _ignores(self, file: SourceFile) -> bool:
         """Return whether a changed file is left alone, by the feed's `on_change`."""
@@ -138,6 +176,6 @@ class Examiner:
         return self._feed.external.on_change == "ignore"
 
 
-def _is_known_as_broken(candidate: Candidate) -> bool:
+def is_known_as_broken(candidate: Candidate) -> bool:
     """Return whether reading this very file failed before: it is tried again when it changes."""
     return candidate.is_same and (candidate.rejected_reason or "").startswith(BROKEN)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 OnChange = Literal["reland", "error", "ignore"]
+Policy = Literal["evolve", "rescue", "reject", "fail"]
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 SPANS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
@@ -98,6 +99,29 @@ class NoOptions(Strict):
     """Avro and Parquet files say themselves how they are written."""
 
 
+class Contract(Strict):
+    """What becomes of a file whose columns are not the declared ones.
+
+    Attributes:
+        new_column: `evolve` adds it to bronze, `rescue` keeps it in `_rescued_data`.
+        missing_column: `evolve` and `rescue` leave it NULL; `evolve` records that once.
+        type_change: `evolve` widens bronze's column, or sets the file aside where that cannot be; `rescue`
+            keeps in `_rescued_data` the values that do not fit.
+
+    In all three `reject` sets the file aside; `fail` stops the landing before anything of its batch lands.
+    """
+
+    new_column: Policy = "rescue"
+    missing_column: Policy = "reject"
+    type_change: Policy = "rescue"
+
+
+class JsonContract(Contract):
+    """The same; in JSON any field may be left out."""
+
+    missing_column: Policy = "rescue"
+
+
 class External(Strict):
     """What the formats have in common.
 
@@ -110,6 +134,9 @@ class External(Strict):
         settle: a file younger than this may still be written, and is left for the next run.
         on_change: what to do with a landed file that has other bytes now.
         max_files, max_bytes: bounds of one batch.
+        max_rejected_records, max_rejected_share: how many of a batch's records may be broken, and which
+            part of them (0 to 1); with more, none of the batch lands.
+        contract: what becomes of files with other columns.
     """
 
     location: str = Field(min_length=1)
@@ -120,6 +147,9 @@ class External(Strict):
     on_change: OnChange = "reland"
     max_files: int = Field(default=10_000, gt=0)
     max_bytes: Bytes = 64 * 10**9
+    max_rejected_records: int | None = Field(default=None, ge=0)
+    max_rejected_share: float | None = Field(default=None, ge=0, le=1)
+    contract: Contract = Contract()
 
     @field_validator("pattern")
     @classmethod
@@ -141,6 +171,7 @@ class JsonExternal(External):
 
     file_format: Literal["json"]
     options: JsonOptions = JsonOptions()
+    contract: JsonContract = JsonContract()
 
 
 class TypedExternal(External):
@@ -162,10 +193,10 @@ def external_of(block: dict[str, Any]) -> AnyExternal:
     return _kind(block.get("file_format")).model_validate(block)
 
 
-def external_keys(file_format: str | None, *, of_options: bool) -> list[str]:
-    """Return the keys that a block, or its `options`, may hold."""
+def external_keys(file_format: str | None, part: str | None = None) -> list[str]:
+    """Return the keys that a block, or a part of it (`options`, `contract`), may hold."""
     kind = _kind(file_format)
-    fields = kind.model_fields["options"].default.__class__.model_fields if of_options else kind.model_fields
+    fields = kind.model_fields[part].default.__class__.model_fields if part else kind.model_fields
     return sorted(fields)
 
 

@@ -7,38 +7,34 @@ says `landed`. Killed anywhere, the next run finishes the planned batch under th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta, timezone
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
-from python_ingest.bronze import METADATA, bronze_rows, format_of
+from python_ingest.bronze import bronze_rows, format_of
+from python_ingest.bronze_table import BronzeTable
+from python_ingest.clock import Clock, utc_now
 from python_ingest.contents import Contents
+from python_ingest.contract import evolved_targets
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
-from python_ingest.examining import BROKEN, Examined, Examiner, Landed
+from python_ingest.examining import BROKEN, Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.failures import broken_file
 from python_ingest.manifest import Batch, Candidate, Manifest, Noted
 from python_ingest.paths import spellings
+from python_ingest.progress import Progress
+from python_ingest.quarantine import Quarantine, check_broken_records
+from python_ingest.replaying import Replayer
+from python_ingest.schema_changes import SchemaChanges
 from python_ingest.storage import Storage
-from python_ingest.tables import create_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Clock = Callable[[], datetime]
-PROPERTIES = {
-    "delta.enableChangeDataFeed": "true",
-    "delta.dataSkippingStatsColumns": "_batch_id,_ingested_at,_source_file",
-}
-
-
-def utc_now() -> datetime:
-    """Return the present time in UTC."""
-    return datetime.now(timezone.utc)
 
 
 class Lander:
@@ -49,36 +45,69 @@ class Lander:
         feed: the declaration.
         ops_schema: the schema of the state tables.
         clock: gives the time that becomes `_ingested_at`.
+        progress: is told how far the landing is.
     """
 
-    def __init__(self, spark: SparkSession, feed: Feed, ops_schema: str, clock: Clock = utc_now) -> None:
-        self._spark = spark
+    def __init__(
+        self,
+        spark: SparkSession,
+        feed: Feed,
+        ops_schema: str,
+        clock: Clock = utc_now,
+        progress: Progress | None = None,
+    ) -> None:
         self._feed = feed
+        self._progress = progress or Progress(feed.name)
         self._clock = clock
         self._storage = Storage(spark, feed)
         self._reader = format_of(spark, feed)
+        self._bronze = BronzeTable(spark, feed)
         self._manifest = Manifest(spark, ops_schema, feed.name)
-        contents = Contents(spark, counts_first_lines=feed.external.file_format == "csv")
+        self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
+        self._quarantine = Quarantine(spark, ops_schema, feed.name)
+        self._replayer = Replayer(self._reader, self._bronze, self._manifest, self._quarantine, clock)
+        contents = Contents(spark, has_lines=self._reader.has_lines, max_bytes=feed.external.max_bytes)
         self._examiner = Examiner(feed, self._storage, contents, self._reader, self._manifest)
 
     def land(self) -> Landed:
         """Land all files that are new or have changed, the oldest first, in batches of bounded size.
 
         Raises:
-            LandingError: when the feed's location cannot be read, or a landed file changed and may not.
+            LandingError: when the feed's location cannot be read, a landed file changed and may not, or the
+                contract or a bound of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
-        listing = self._listing().persist()
-        try:
-            self._prepare_bronze()
-            self._finish_planned(listing, outcome)
+        with self._begun(outcome) as listing:
             candidates = self._manifest.candidates(listing)
             outcome.known = listing.count() - len(candidates)
-            for some in self._bounded(candidates):
-                self._land_batch(self._examiner.examine(some, outcome, self._clock()), outcome)
+            broken = {c.file.path: str(c.rejected_reason) for c in candidates if is_known_as_broken(c)}
+            outcome.rejected |= broken
+            self._land_all([c for c in candidates if c.file.path not in broken], outcome)
+        return outcome
+
+    def replay(self) -> Landed:
+        """Land again what was rejected: files that were set aside, and records that can be read by now.
+
+        Raises:
+            LandingError: as `land` does.
+        """
+        outcome = Landed(self._feed.name)
+        with self._begun(outcome) as listing:
+            candidates = self._manifest.candidates(listing)
+            self._land_all([c for c in candidates if c.rejected_reason], outcome)
+            self._replayer.replay(outcome)
+        return outcome
+
+    @contextmanager
+    def _begun(self, outcome: Landed) -> Iterator[DataFrame]:
+        """Make bronze ready and finish what an earlier run planned; give the listing."""
+        listing = self._listing().persist()
+        try:
+            self._bronze.prepare(self._manifest.landed_batch)
+            self._finish_planned(listing, outcome)
+            yield listing
         finally:
             listing.unpersist()
-        return outcome
 
     def _listing(self) -> DataFrame:
         external = self._feed.external
@@ -87,6 +116,15 @@ class Lander:
         if newest is None:
             return listing
         return listing.where(f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap)))
+
+    def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
+        self._progress.plan([candidate.file for candidate in candidates])
+        for some in self._bounded(candidates):
+            files, rows = outcome.files, outcome.rows
+            self._progress.begin([candidate.file for candidate in some])
+            accepted = self._examiner.examine(some, self._bronze.targets, outcome, self._clock())
+            self._land_batch(accepted, outcome)
+            self._progress.end(outcome.files - files, outcome.rows - rows)
 
     def _bounded(self, candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
         """Cut candidates into batches of `max_files` and `max_bytes`; a file is never cut."""
@@ -106,38 +144,67 @@ class Lander:
     def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
         """Plan, write, confirm; a file that breaks the write is set aside and the others are planned anew."""
         while accepted:
-            planned = [examined.plan for examined in accepted]
-            batch = self._manifest.plan(planned, self._clock(), above=self._last_batch_in_bronze())
+            batch = None
             try:
-                self._write(batch, accepted)
+                self._evolve(accepted, outcome)
+                rows = self._rows(accepted)
+                check_broken_records(self._feed, rows)
+                planned = [examined.plan for examined in accepted]
+                batch = self._manifest.plan(planned, self._clock(), above=self._bronze.last_batch())
+                self._bronze.append(rows, batch)
             except (Py4JJavaError, PySparkException) as error:
-                broken, reason = self._broken(error, accepted)
-                self._manifest.abandon(batch, f"{broken.file.path} is broken")
-                self._manifest.note([Noted(broken.plan, "rejected", reason)], self._clock())
-                outcome.rejected[broken.file.path] = reason
-                accepted = [examined for examined in accepted if examined is not broken]
+                sound, broken = self._sorted_out(error, accepted)
+                if batch:
+                    self._manifest.abandon(batch, f"{broken[0].file.path} is broken")
+                self._manifest.note([*broken], self._clock())
+                outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
+                accepted = sound
             else:
-                self._confirm(batch, outcome)
+                self._confirm(batch, accepted, outcome)
                 return
+
+    def _evolve(self, accepted: Sequence[Examined], outcome: Landed) -> None:
+        """Record the changes that the contract lets bronze follow, then follow them."""
+        found = [(examined.file.path, change) for examined in accepted for change in examined.changes]
+        new = self._schema_changes.record(found, self._clock())
+        outcome.evolved += [change.column for change in new if change.kind != "missing_column"]
+        self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
     def _finish_planned(self, listing: DataFrame, outcome: Landed) -> None:
         """Finish the batch that an earlier run planned and did not confirm."""
         batch = self._manifest.unfinished()
         if batch is None:
             return
-        if not self._in_bronze(batch):
-            files = self._examiner.unchanged(batch, listing)
+        if batch.is_replay:
+            self._replayer.finish(batch, outcome)
+            return
+        files = self._examiner.unchanged(batch, listing, self._bronze.targets)
+        if not self._bronze.has(batch):
             if files is None:
                 self._manifest.abandon(batch, "a file of the batch changed or went away")
                 return
             try:
-                self._write(batch, files)
+                self._bronze.append(self._rows(files), batch)
             except (Py4JJavaError, PySparkException) as error:
                 broken, _ = self._broken(error, files)
                 self._manifest.abandon(batch, f"{broken.file.path} is broken")
                 return
-        self._confirm(batch, outcome)
+        self._confirm(batch, files or [], outcome)
         outcome.resumed = batch.batch_id
+
+    def _sorted_out(self, error: Exception, files: Sequence[Examined]) -> tuple[list[Examined], list[Noted]]:
+        """Return the files that can be read, and those that cannot, after one of them made a job fail."""
+        sound, noted = list(files), []
+        while True:
+            broken, reason = self._broken(error, sound)
+            sound.remove(broken)
+            noted.append(Noted(broken.plan, "rejected", reason))
+            try:
+                if sound:
+                    self._rows(sound).write.format("noop").mode("overwrite").save()
+                return sound, noted
+            except (Py4JJavaError, PySparkException) as next_error:
+                error = next_error
 
     def _broken(self, error: Exception, files: Sequence[Examined]) -> tuple[Examined, str]:
         """Return the file that made a write fail, with the reason; raise the error if it is none of them."""
@@ -149,60 +216,33 @@ class Lander:
             raise error
         return broken, BROKEN + found[1]
 
-    def _write(self, batch: Batch, files: Sequence[Examined]) -> None:
+    def _rows(self, files: Sequence[Examined]) -> DataFrame:
         read = [(examined.file, examined.layout) for examined in files]
-        rows = bronze_rows(self._reader, self._storage.root, read).withColumns(
-            {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
-        )
-        (
-            rows.select(*self._feed.column_names, *(column.split()[0] for column in METADATA))
-            .write.format("delta")
-            .mode("append")
-            .option("txnAppId", f"tidemark.land.{self._feed.table}")
-            .option("txnVersion", batch.batch_id)
-            .saveAsTable(self._feed.table)
-        )
+        return bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
 
-    def _confirm(self, batch: Batch, outcome: Landed) -> None:
-        counted = (
-            self._spark.table(self._feed.table)
-            .where(f"_batch_id = {batch.batch_id}")
-            .groupBy("_source_file")
-            .count()
-            .collect()
-        )
-        row_counts = {row["_source_file"]: row["count"] for row in counted}
-        strangers = set(row_counts) - {file.path for file in batch.files}
+    def _confirm(self, batch: Batch, files: Sequence[Examined], outcome: Landed) -> None:
+        """Keep the broken records, and record the batch as landed.
+
+        Args:
+            batch: the batch, which bronze has.
+            files: its files as they were examined, as far as they are still there.
+            outcome: what the landing did so far.
+        """
+        rows = self._bronze.rows(batch)
+        counted = rows.groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record")).collect()
+        strangers = {row[0] for row in counted} - {file.path for file in batch.files}
         if strangers:
             raise LandingError(
                 f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
-        self._manifest.confirm(batch, row_counts)
+        if broken := {row[0] for row in counted if row[2]}:
+            layouts = {examined.file.path: examined.layout for examined in files}
+            names = {
+                path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
+            }
+            self._quarantine.keep(rows, batch, names)
+        self._manifest.confirm(batch, {row[0]: row[1] for row in counted})
         outcome.files += len(batch.files)
-        outcome.rows += sum(row_counts.values())
-
-    def _in_bronze(self, batch: Batch) -> bool:
-        rows = self._spark.table(self._feed.table).where(f"_batch_id = {batch.batch_id}")
-        return not rows.isEmpty()
-
-    def _last_batch_in_bronze(self) -> int:
-        last = self._spark.table(self._feed.table).selectExpr("coalesce(max(_batch_id), 0)").first()
-        return int(last[0]) if last else 0
-
-    def _prepare_bronze(self) -> None:
-        """Create the bronze table, or add the columns that were declared since."""
-        table = self._feed.table
-        declared = [f"{column.name} {column.data_type}" for column in self._feed.columns]
-        if self._spark.catalog.tableExists(table):
-            present = set(self._spark.table(table).columns)
-            added = [column for column in declared if column.split()[0] not in present]
-            if added:
-                self._spark.sql(f"alter table {table} add columns ({', '.join(added)})")
-            return
-        if self._manifest.landed_batch:
-            raise LandingError(
-                f"{table} does not exist, but its batches up to {self._manifest.landed_batch} were landed.",
-                "Restore it; or, to land all its files again, delete the feed's rows of ops.ingested_files.",
-            )
-        create_table(self._spark, table, ", ".join((*declared, *METADATA)), PROPERTIES)
+        outcome.rows += sum(row[1] for row in counted)
+        outcome.broken += sum(row[2] for row in counted)

@@ -33,6 +33,7 @@ COLUMNS = """
     recorded_at timestamp comment 'When the batch was planned or the file rejected',
     _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
 """
+REPLAY = "_rejected_records"  # stands for a file in a batch of rejected records: no file has such a name
 SCHEMA = ", ".join(line.split(" comment ")[0].strip() for line in COLUMNS.strip().splitlines())
 
 
@@ -77,6 +78,11 @@ class Batch:
     batch_id: int
     planned_at: datetime
     files: tuple[PlannedFile, ...]
+
+    @property
+    def is_replay(self) -> bool:
+        """True for a batch of rejected records."""
+        return self.files[0].path == REPLAY
 
 
 @dataclass(frozen=True)

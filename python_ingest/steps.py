@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.filesize import decimal
-from rich.markup import escape
 
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
@@ -17,40 +16,76 @@ from python_ingest.errors import DbtError, VerificationError
 from python_ingest.examining import Landed
 from python_ingest.explain import explain as explain_models
 from python_ingest.landing import Lander
+from python_ingest.output import output
+from python_ingest.progress import shown
 from python_ingest.project import Project
+from python_ingest.scaffold.writing import add as add_feed
+from python_ingest.session import warm_session
 from python_ingest.verify import Difference, Verdict
 from python_ingest.verify import verify as verify_models
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NARROW = 100
 DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests look at SQL, not at data
-console = Console(highlight=False, soft_wrap=True)
-if not console.is_terminal:
-    console = Console(highlight=False, soft_wrap=True, width=NARROW)
 
 
-def land(spark: SparkSession, project: Project, feeds: Sequence[Feed]) -> list[Landed]:
+def land(
+    spark: SparkSession, project: Project, feeds: Sequence[Feed], *, replays: bool = False
+) -> list[Landed]:
     """Land feeds and print a line for each.
 
+    Args:
+        spark: the session.
+        project: the project.
+        feeds: the feeds.
+        replays: land what was rejected, instead of what is new.
+
     Raises:
-        LandingError: for a location that cannot be read.
+        LandingError: for a location that cannot be read, and whatever the feed's declaration forbids.
     """
     outcomes = []
     for feed in feeds:
         started = time.monotonic()
-        with console.status(f"landing {feed.name}"):
-            outcome = Lander(spark, feed, project.ops_schema).land()
+        with shown(spark, feed.name, output) as progress:
+            lander = Lander(spark, feed, project.ops_schema, progress=progress)
+            outcome = lander.replay() if replays else lander.land()
         outcomes.append(outcome)
-        _row(feed.table, _landed(outcome), time.monotonic() - started)
-        for path, reason in outcome.rejected.items():
-            console.print(f"  [yellow]set aside[/] {escape(f'{path}: {reason}')}")
-        for path in outcome.ignored:
-            console.print(f"  [yellow]ignored[/] {escape(f'{path}: changed after it was landed')}")
-        for path in outcome.unsettled:
-            console.print(f"  [yellow]left for the next run[/] {escape(f'{path}: still being written')}")
+        facts = {"files": outcome.files, "rows": outcome.rows, "known": outcome.known}
+        output.row("landed", feed.table, _landed(outcome), time.monotonic() - started, **facts)
+        _tell_exceptions(feed, outcome)
     return outcomes
+
+
+def _tell_exceptions(feed: Feed, outcome: Landed) -> None:
+    for column in outcome.evolved:
+        output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
+    if outcome.broken:
+        said = f"{_count(outcome.broken, 'record')} cannot be read: see ops.rejected_records"
+        output.note("broken", said, records=outcome.broken)
+    for path, reason in outcome.rejected.items():
+        output.note("set aside", f"{path}: {reason}", path=path)
+    for path in outcome.ignored:
+        output.note("ignored", f"{path}: changed after it was landed", path=path)
+    for path in outcome.unsettled:
+        output.note("left for the next run", f"{path}: still being written", path=path)
+
+
+def add(path: Path, name: str | None, project: Project) -> None:
+    """Declare a feed from sample files, and print what was written and what to look at.
+
+    Raises:
+        TidemarkError: when the files do not tell, or the feed is there already.
+    """
+    feed, files = add_feed(path, name, project.feeds, lambda: warm_session(project.root))
+    for file in files:
+        output.text(f"  wrote {file}", "wrote", file=file)
+    newest = f"the newest by {feed.newest_by.name}" if feed.newest_by else "the one that landed last"
+    output.text(
+        f"Of records with one {feed.key.name}, {newest} is kept. Look at the key, the types and the\n"
+        f"rules in macros/staging/staged_{feed.name}.sql; say in the .yml files what columns mean; then:\n"
+        f"  tidemark land {feed.name}\n  dbt build --select source:bronze.{feed.name}+"
+    )
 
 
 def build(options: Sequence[str] = ()) -> Built:
@@ -63,16 +98,16 @@ def build(options: Sequence[str] = ()) -> Built:
         DbtError: when a node failed.
     """
     started = time.monotonic()
-    with console.status("dbt build") as status:
-        built = dbt_build(options, lambda name: status.update(f"dbt build: {name}"))
+    with output.status("dbt build") as status:
+        built = dbt_build(options, lambda name: status.update(f"dbt build: {name}") if status else None)
     for table in built.tables:
-        _row(table.table, table.said, table.seconds)
+        output.row("built", table.table, table.said, table.seconds, rows=table.rows)
     for name, message in built.warned:
-        console.print(f"  [yellow]warning[/] {escape(f'{name}: {message}')}")
+        output.note("warning", f"{name}: {message}", node=name)
     for name, message in built.failed:
-        console.print(f"  [red]failed[/] {name}")
-        console.print(f"{message}", markup=False)
-    _row("dbt build", f"{built.passed} tests passed", time.monotonic() - started)
+        output.note("failed", name, style="red", node=name)
+        output.text(message, "message", node=name)
+    output.row("tested", "dbt build", f"{built.passed} tests passed", time.monotonic() - started)
     if built.failed:
         raise DbtError(
             f"{len(built.failed)} of dbt's nodes failed, {built.skipped} were skipped after them.",
@@ -91,9 +126,9 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
     for verdict in verify_models(spark, selection):
         verdicts.append(verdict)
         said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ"
-        _row(verdict.table, said, verdict.seconds)
+        output.row("verified", verdict.table, said, verdict.seconds, differing=verdict.differing)
         for difference in verdict.shown:
-            console.print(f"    only in the {difference.side}: {_values(difference)}", markup=False)
+            output.text(f"    only in the {difference.side}: {_values(difference)}", "difference")
     failed = [verdict.table for verdict in verdicts if not verdict.holds]
     if failed:
         raise VerificationError(
@@ -107,14 +142,14 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
 def explain(spark: SparkSession, selection: Sequence[str]) -> None:
     """Print what the next run would do with each model."""
     for plan in explain_models(spark, selection):
-        console.print(f"  {plan.table}", markup=False)
+        output.text(f"  {plan.table}")
         for read in plan.reads:
             size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
-            console.print(f"    reads {read.source} {read.said}{size}", markup=False)
+            output.text(f"    reads {read.source} {read.said}{size}")
             if read.touches:
-                console.print(f"    goes back to {read.source} for {read.touches}", markup=False)
+                output.text(f"    goes back to {read.source} for {read.touches}")
         if plan.waits_for:
-            console.print(f"    after {', '.join(plan.waits_for)}, which the run changes first", markup=False)
+            output.text(f"    after {', '.join(plan.waits_for)}, which the run changes first")
 
 
 def _values(difference: Difference) -> str:
@@ -128,7 +163,11 @@ def _landed(outcome: Landed) -> str:
         parts.append(f"finished batch {outcome.resumed} of an earlier run")
     if outcome.files:
         parts.append(f"{_count(outcome.files, 'file')} landed, {outcome.rows:,} rows")
-    else:
+    if outcome.replayed:
+        parts.append(f"{_count(outcome.replayed, 'rejected record')} landed")
+    if outcome.waiting:
+        parts.append(f"{_count(outcome.waiting, 'record')} still rejected")
+    if not parts:
         parts.append("nothing new")
     if outcome.known:
         parts.append(f"{_count(outcome.known, 'file')} known")
@@ -137,7 +176,3 @@ def _landed(outcome: Landed) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _row(name: str, said: str, seconds: float) -> None:
-    console.print(f"  {name:<30} {said:<44} {seconds:6.1f} s", markup=False)

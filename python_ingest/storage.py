@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -16,6 +17,8 @@ from python_ingest.paths import as_glob, as_uri, regex_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+LOCAL = "file:"
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,15 @@ class Storage:
         found = listing.join(f.broadcast(wanted), on="path", how="left_semi")
         rows = found.select("path", "whole", "size", f.unix_micros("modified_at")).collect()
         return {row["path"]: source_file(*row) for row in rows}
+
+    def unsafe(self, file: SourceFile) -> str | None:
+        """Return why a file must not be opened: a link that leaves the location, a pipe; None for others."""
+        if not file.whole.startswith(LOCAL):
+            return None
+        path = os.path.realpath(file.whole.removeprefix(LOCAL))
+        if not path.startswith(os.path.join(os.path.realpath(self.root.removeprefix(LOCAL)), "")):
+            return "a link to a place outside the location"
+        return None if os.path.isfile(path) else "not a regular file"
 
     def _check_location(self) -> None:
         location = self._feed.external.location

@@ -18,7 +18,8 @@
             {{ return('the change data feed of ' ~ name ~ ' was switched on at version ' ~ commit.version) }}
         {% elif commit.operation == 'VACUUM START' and tidemark.is_swept(commits, commit) %}
             {{ return(name ~ ' was vacuumed at version ' ~ commit.version ~ ', past changes that were not read yet') }}
-        {% elif commit.operation in ('RENAME COLUMN', 'DROP COLUMNS', 'REPLACE COLUMNS') %}
+        {% elif commit.operation in ('RENAME COLUMN', 'DROP COLUMNS', 'REPLACE COLUMNS')
+            or commit.operation in ('CHANGE COLUMN', 'CHANGE COLUMNS') and now.properties.get('delta.enableTypeWidening') == 'true' %}
             {{ return('the columns of ' ~ name ~ ' were changed at version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
         {% elif is_landed and (commit.operation in ('MERGE', 'UPDATE') or tidemark.overwrites(commit)) %}
             {{ return(name ~ ' is append-only, but had a ' ~ commit.operation ~ ' after version ' ~ mark.version) }}

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import functions as f
 
+from python_ingest.columns import Target
 from python_ingest.contents import Content
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
 
 REPLACEMENT = "\ufffd"  # what a decoder writes in place of bytes that are not of the encoding
 MAGIC = {b"\x1f\x8b": ("gzip", "gz"), b"BZh": ("bzip2", "bz2"), b"\x28\xb5\x2f\xfd": ("zstd", "zst")}
@@ -26,7 +28,20 @@ class Rejection:
 
 
 class Format(Protocol):
-    """A file format of one feed. Files of one layout are read together."""
+    """A file format of one feed. Files of one layout are read together.
+
+    Attributes:
+        has: begins a sentence on a file's columns.
+        ignores_case: whether a column may be written in other letter case than it is declared in.
+        has_lines: whether the files of this feed are read by lines.
+    """
+
+    has: str
+    ignores_case: bool
+    has_lines: bool
+
+    def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
+        """Read, of a whole batch at once, what the contract asks and no file's beginning tells."""
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Examine the beginning of a file.
@@ -39,20 +54,34 @@ class Format(Protocol):
             What tells how to read it, or why it cannot be this feed's.
         """
 
-    def rows(self, layout: Hashable, files: Sequence[SourceFile]) -> DataFrame:
+    def fields(self, layout: Hashable, file: SourceFile) -> StructType | None:
+        """Return a file's columns with their types; None where the contract does not ask."""
+
+    def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
         """Read files of one layout.
 
         Returns:
-            The declared columns, `_rescued_data`, `_corrupt_record`, and what `origin` gives.
+            The targets, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, and what `origin` gives.
         """
 
 
-def lacking(declared: Sequence[str], present: Sequence[str], has: str, lacks: str) -> Rejection | None:
-    """Refuse a file without one of the declared columns; `has` and `lacks` begin the sentence."""
-    missing = [field for field in declared if field not in present]
-    if len(missing) == len(declared):
-        return Rejection(f"not a file of this feed: {has} none of the declared columns")
-    return Rejection(f"{lacks} {', '.join(missing)}") if missing else None
+class LineFormat(Format, Protocol):
+    """A format whose broken records are text, which can be parsed again."""
+
+    def names(self, layout: Hashable) -> list[str]:
+        """Return the columns that a file's records have by position; none where records name them."""
+
+    def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        """Parse records.
+
+        Args:
+            names: from `names`.
+            lines: `_line`, `_is_legible`, and columns that are passed on.
+            targets: the bronze table's columns.
+
+        Returns:
+            The target columns, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, and those passed on.
+        """
 
 
 def compression(content: Content) -> Rejection | None:

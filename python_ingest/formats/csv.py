@@ -11,18 +11,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
+from pyspark.sql.types import StringType, StructField, StructType
+from rich.filesize import decimal
 
-from python_ingest.contents import Content, first_line
+from python_ingest.columns import Target, fields_of
+from python_ingest.contents import HEAD_BYTES, MAX_LINE_BYTES, Content, first_line
 from python_ingest.declarations import Feed
 from python_ingest.external import CsvOptions
-from python_ingest.formats.base import REPLACEMENT, Rejection, compression, lacking, origin
-from python_ingest.formats.lines import read_lines, read_plain_lines
+from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
+from python_ingest.formats.lines import is_legible, read_lines, read_plain_lines
+from python_ingest.formats.rescue import rescued
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,6 @@ class Header:
     names: tuple[str, ...]
     encoding: str
     line: str | None = None
-
-    def position(self, field: str) -> int:
-        """Return where a field, in lower case, stands in the file."""
-        return [name.lower() for name in self.names].index(field)
 
     @property
     def charset(self) -> str:
@@ -62,89 +63,104 @@ class Csv:
         feed: the feed; its columns are text.
     """
 
+    has = "its header"
+    ignores_case = True
+
     def __init__(self, spark: SparkSession, feed: Feed) -> None:
         self._spark = spark
-        self._columns = {column.name: column.in_file.lower() for column in feed.columns}
+        self._declared = tuple(column.in_file for column in feed.columns)
         options = feed.external.options
         assert isinstance(options, CsvOptions)  # noqa: S101  # External validates it by file_format
         self._options = options
+        self.has_lines = not options.multi_line
+
+    def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
+        """Do nothing: the header tells all."""
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
-        """Read the header, and compare it with the declared columns.
-
-        Columns may come in any order and letter case, and there may be more than are declared (they are
-        kept in `_rescued_data`). A file without one of the declared columns is not this feed's.
-        """
-        head = content.head
-        if not head:
-            return Rejection("the file is empty" + ": it has no header" * self._options.header)
-        if refused := compression(content):
-            return refused
-        mark = next((mark for mark in MARKS if head.startswith(mark)), b"")
+        """Read the header, in which columns may come in any order and letter case."""
+        mark = next((mark for mark in MARKS if content.head.startswith(mark)), b"")
         encoding = MARKS.get(mark, self._options.encoding)
-        if b"\x00" in head and "\n".encode(encoding) == b"\n":
-            return Rejection("not a CSV file: it holds NUL bytes")
-        line = self._first_line(head[len(mark) :], encoding)
-        if self._options.header and REPLACEMENT in line:
-            return Rejection(f"the header is not {encoding.upper()}: {line[:60]!r}")
+        line = self._first_line(content.head[len(mark) :], encoding)
+        if refused := self._refused(content, encoding, line):
+            return refused
         if not self._options.header:
-            return Header(tuple(self._columns.values()), encoding)
+            return Header(self._declared, encoding)
         is_plain = encoding == "utf-8" and not self._options.comment and content.first_lines == 1
-        text = line if is_plain and first_line(head) == line else None
-        return self._compared(Header(tuple(self._fields(line)), encoding, text))
+        text = line if is_plain and first_line(content.head) == line else None
+        names = self._fields(line)
+        folded = [name.lower() for name in names]
+        if twice := sorted({name for name in folded if folded.count(name) > 1}):
+            return Rejection(f"the header names {', '.join(repr(name) for name in twice)} more than once")
+        return Header(tuple(names), encoding, text)
 
-    def rows(self, layout: Hashable, files: Sequence[SourceFile]) -> DataFrame:
-        """Read the records, mapped to the declared columns by name."""
-        assert isinstance(layout, Header)  # noqa: S101  # only `layout` makes them
-        if self._options.multi_line or layout.is_wide:
-            records = self._multi_line(layout, files)
-        else:
-            records = self._single_line(layout, files)
-        values = [self._nulled(f.col(f"_fields.{name}")) for name in _numbered(layout)]
-        declared = [values[layout.position(field)].alias(name) for name, field in self._columns.items()]
-        return records.select(
-            *declared,
-            self._rescued(layout, values).alias("_rescued_data"),
-            f.when(f.col("_is_broken"), f.col("_line")).alias("_corrupt_record"),
-            "_uri",
-            "_source_modified_at",
-        )
+    def fields(self, layout: Hashable, file: SourceFile) -> StructType:
+        """Return the header's columns, all of them text."""
+        return StructType([StructField(name, StringType()) for name in _header(layout).names])
 
-    def _single_line(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
+    def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
+        """Read the records, mapped to columns by name."""
+        header = _header(layout)
+        if self._options.multi_line or header.is_wide:
+            return self._mapped(header.names, self._multi_line(header, files), targets)
+        return self.parse(header.names, self._lines(header, files), targets)
+
+    def names(self, layout: Hashable) -> list[str]:
+        """Return the header's columns."""
+        return list(_header(layout).names)
+
+    def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
         """Parse line by line, so that a broken quote harms no other record."""
-        schema = ", ".join(f"{name} string" for name in (*_numbered(header), "_broken"))
-        if header.line is not None:
-            lines = read_plain_lines(self._spark, files, header.line)
-        else:
-            lines = read_lines(
-                self._spark,
-                files,
-                header=self._options.header,
-                encoding=header.charset,
-                comment=self._options.comment,
-            )
-        broken = (
-            f.col("_fields._broken").isNotNull()
-            | f.contains(f.col("_line"), f.lit(REPLACEMENT))
-            | self._quote_is_open()
+        schema = ", ".join(f"{name} string" for name in (*_numbered(names), "_broken"))
+        parsed = lines.withColumn("_fields", f.from_csv("_line", schema, self._parsing()))
+        width = f"it has not {len(names)} fields, as the header has"
+        reason = (
+            f.when(~f.col("_is_legible"), "it holds bytes of another encoding")
+            .when(self._quote_is_open(), "a quote is not closed")
+            .when(f.col("_fields._broken").isNotNull(), width)
         )
-        parsed = lines.select("*", f.from_csv("_line", schema, self._parsing()).alias("_fields"))
-        return parsed.withColumn("_is_broken", broken)
+        return self._mapped(names, parsed.withColumn("_corrupt_reason", reason), targets)
+
+    def _mapped(self, names: Sequence[str], records: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        values = {
+            name: self._nulled(f.col(f"_fields.{number}"))
+            for name, number in zip(names, _numbered(names), strict=True)
+        }
+        filled = fields_of(targets, names, ignores_case=True)
+        nothing = f.lit(None).cast("string")
+        others = [value.alias(name) for name, value in values.items() if name not in filled.values()]
+        passed_on = [name for name in records.columns if name not in WORKING]
+        return records.select(
+            *[(values[filled[t.name]] if t.name in filled else nothing).alias(t.name) for t in targets],
+            rescued(others).alias("_rescued_data"),
+            f.when(f.col("_corrupt_reason").isNotNull(), f.make_valid_utf8("_line")).alias("_corrupt_record"),
+            "_corrupt_reason",
+            *passed_on,
+        )
+
+    def _lines(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
+        if header.line is not None:
+            return read_plain_lines(self._spark, files, header.line)
+        has_header, comment = self._options.header, self._options.comment
+        return read_lines(self._spark, files, header=has_header, encoding=header.charset, comment=comment)
 
     def _multi_line(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
-        names = _numbered(header)
+        names = _numbered(header.names)
         reader = self._spark.read.schema(", ".join(f"{name} string" for name in (*names, "_broken")))
         records = (
             reader.options(**self._parsing())
             .option("multiLine", True)
+            .option("maxCharsPerColumn", MAX_LINE_BYTES)
             .option("header", self._options.header)
             .option("encoding", header.charset)
             .csv([file.glob for file in files])
         )
         text = f.coalesce("_broken", f.to_csv(f.struct(*names), {"sep": self._options.delimiter}))
-        unreadable = f.col("_broken").isNotNull() | f.contains(text, f.lit(REPLACEMENT))
+        reason = f.when(~is_legible(text), "it holds bytes of another encoding").when(
+            f.col("_broken").isNotNull(), f"it has not {len(names)} fields, as the header has"
+        )
         return records.select(
-            f.struct(*names).alias("_fields"), text.alias("_line"), unreadable.alias("_is_broken"), *origin()
+            f.struct(*names).alias("_fields"), text.alias("_line"), reason.alias("_corrupt_reason"), *origin()
         )
 
     def _parsing(self) -> dict[str, Any]:
@@ -172,15 +188,18 @@ class Csv:
         width = len(quote.encode())
         return f.contains(f.col("_line"), f.lit(quote)) & (gone % (2 * width) == width)
 
-    def _rescued(self, header: Header, values: Sequence[Column]) -> Column:
-        extra = [
-            value.alias(name)
-            for name, value in zip(header.names, values, strict=True)
-            if name.lower() not in self._columns.values()
-        ]
-        if not extra:
-            return f.lit(None).cast("string")
-        return f.nullif(f.to_json(f.struct(*extra)), f.lit("{}"))
+    def _refused(self, content: Content, encoding: str, line: str) -> Rejection | None:
+        if not content.head:
+            return Rejection("the file is empty" + ": it has no header" * self._options.header)
+        if refused := compression(content):
+            return refused
+        if b"\x00" in content.head and "\n".encode(encoding) == b"\n":
+            return Rejection("not a CSV file: it holds NUL bytes")
+        if self._options.header and len(line.encode()) >= HEAD_BYTES - len(MARKS):
+            return Rejection(f"its header is longer than {decimal(HEAD_BYTES)}")
+        if self._options.header and REPLACEMENT in line:
+            return Rejection(f"the header is not {encoding.upper()}: {line[:60]!r}")
+        return None
 
     def _first_line(self, head: bytes, encoding: str) -> str:
         """Return the first line that is neither blank nor a comment."""
@@ -195,15 +214,11 @@ class Csv:
         )
         return [name.strip() for name in next(reader, [])]
 
-    def _compared(self, header: Header) -> Header | Rejection:
-        folded = [name.lower() for name in header.names]
-        if refused := lacking([*self._columns.values()], folded, "its header has", "the header lacks"):
-            return refused
-        twice = sorted({name for name in folded if folded.count(name) > 1})
-        if twice:
-            return Rejection(f"the header names {', '.join(repr(name) for name in twice)} more than once")
-        return header
+
+def _header(layout: Hashable) -> Header:
+    assert isinstance(layout, Header)  # noqa: S101  # only `layout` makes them
+    return layout
 
 
-def _numbered(header: Header) -> list[str]:
-    return [f"c{position}" for position in range(len(header.names))]
+def _numbered(names: Sequence[str]) -> list[str]:
+    return [f"c{position}" for position in range(len(names))]

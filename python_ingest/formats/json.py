@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructType
+from rich.filesize import decimal
 
+from python_ingest.columns import Target, fields_of, in_sql, sql_name
 from python_ingest.contents import Content
 from python_ingest.declarations import Feed
 from python_ingest.external import JsonOptions
-from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
+from python_ingest.formats.base import Rejection, compression, origin
+from python_ingest.formats.inference import inferred_fields
 from python_ingest.formats.lines import read_plain_lines
-from python_ingest.formats.rescue import NESTED, is_lost, name_in_sql, text_in_sql
+from python_ingest.formats.rescue import NESTED, is_lost, text_in_sql
+from python_ingest.paths import spellings
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+WHOLE_BYTES = 64 * 2**20
+WORKING = ("_line", "_is_legible", "_typed", "_raw", "_fields", "_is_alone", "_corrupt_reason")
+
 
 @dataclass(frozen=True)
-class Utf8:
-    """All JSON files are read in one way."""
+class Renamed:
+    """The fields of a file whose columns in bronze have other names, as far as the file was surveyed."""
+
+    names: tuple[str, ...] = ()
 
 
 class Json:
@@ -34,14 +43,35 @@ class Json:
         feed: the feed.
     """
 
+    has = "it"
+    ignores_case = False
+
     def __init__(self, spark: SparkSession, feed: Feed) -> None:
         self._spark = spark
-        self._columns = feed.columns
-        self._types = StructType()
-        for column in feed.columns:
-            self._types.add(column.in_file, DataType.fromDDL(column.data_type))
-        options = feed.external.options
+        options, contract = feed.external.options, feed.external.contract
         self._whole_file = isinstance(options, JsonOptions) and options.whole_file
+        self.has_lines = not self._whole_file
+        self._is_surveyed = any(policy != "rescue" for policy in contract.model_dump().values())
+        self._declared = {column.in_file for column in feed.columns}
+        self._surveyed: dict[str, StructType] = {}
+
+    def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
+        """Infer the fields of each file from all its records, where the contract asks for them."""
+        self._surveyed = {}
+        if not self._is_surveyed or not files:
+            return
+        types = _types(targets, ())
+        parsed = self._parsed(self._read(files), types).where("_corrupt_reason is null")
+        lost = [
+            f.bool_or(f.expr(_lost(field.name, field.dataType))).alias(f"lost{number}")
+            for number, field in enumerate(types)
+        ]
+        inferred = f.expr("schema_of_variant_agg(try_parse_json(_line))").alias("inferred")
+        found = {row["_uri"]: row for row in parsed.groupBy("_uri").agg(inferred, *lost).collect()}
+        for file in files:
+            if row := next((found[uri] for uri in spellings(file.uri) if uri in found), None):
+                are_lost = {field.name for number, field in enumerate(types) if row[f"lost{number}"]}
+                self._surveyed[file.path] = inferred_fields(row["inferred"], types, are_lost)
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Refuse what cannot be JSON in UTF-8."""
@@ -49,68 +79,100 @@ class Json:
             return Rejection("the file is empty")
         if refused := compression(content):
             return refused
+        if self._whole_file and content.size > WHOLE_BYTES:
+            return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
         if b"\x00" in content.head:
             return Rejection("not JSON in UTF-8: it holds NUL bytes")
-        return Utf8()
+        names = self._surveyed[file.path].names if file.path in self._surveyed else []
+        return Renamed(tuple(sorted(n for n in names if sql_name(n) != n and n not in self._declared)))
 
-    def rows(self, layout: Hashable, files: Sequence[SourceFile]) -> DataFrame:
-        """Parse records by the declared types; undeclared fields and values of other types are rescued."""
-        records = self._elements(files) if self._whole_file else read_plain_lines(self._spark, files)
-        text = f.col("_line")
+    def fields(self, layout: Hashable, file: SourceFile) -> StructType | None:
+        """Return the fields that the survey found."""
+        return self._surveyed.get(file.path)
+
+    def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
+        """Read records with the columns' types; other fields and values of other types are rescued."""
+        return self.parse(self.names(layout), self._read(files), targets)
+
+    def names(self, layout: Hashable) -> list[str]:
+        """Return the fields that have another name in bronze."""
+        assert isinstance(layout, Renamed)  # noqa: S101  # only `layout` makes them
+        return list(layout.names)
+
+    def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        """Parse records."""
+        types = _types(targets, names)
+        parsed = self._parsed(lines, types)
+        is_sound = f.col("_corrupt_reason").isNull()
+        values = [
+            _value(field.name, field.dataType).alias(t.name) for t, field in zip(targets, types, strict=True)
+        ]
+        return parsed.select(
+            *values,
+            f.when(is_sound, _rescued(types)).alias("_rescued_data"),
+            f.when(~is_sound, f.make_valid_utf8("_line")).alias("_corrupt_record"),
+            "_corrupt_reason",
+            *[name for name in parsed.columns if name not in WORKING],
+        )
+
+    def _read(self, files: Sequence[SourceFile]) -> DataFrame:
+        if not self._whole_file:
+            return read_plain_lines(self._spark, files)
+        whole = self._spark.read.text([file.glob for file in files], wholetext=True)
+        return whole.select(
+            f.col("value").alias("_line"), f.is_valid_utf8("value").alias("_is_legible"), *origin()
+        )
+
+    def _parsed(self, lines: DataFrame, types: StructType) -> DataFrame:
+        lines = lines.withColumn("_line", f.regexp_replace("_line", "^\ufeff", ""))
+        if self._whole_file:
+            lines = lines.withColumn("_line", f.trim("_line"))
+            elements = f.when(f.startswith("_line", f.lit("[")), f.from_json("_line", "array<string>"))
+            lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
         # in an array, what follows a record's end is an error, and not passed over
-        alone = f.from_json(f.concat(f.lit("["), text, f.lit("]")), "array<string>")
-        parsed = records.select(
-            f.regexp_replace(text, "^\ufeff", "").alias("_line"), "_uri", "_source_modified_at"
-        ).select(
+        alone = f.from_json(f.concat(f.lit("["), "_line", f.lit("]")), "array<string>")
+        parsed = lines.select(
             "*",
-            f.from_json(text, self._types).alias("_typed"),
-            f.from_json(text, "map<string,string>").alias("_raw"),
-            f.from_json(text, "map<string,variant>").alias("_fields"),
+            f.from_json("_line", types).alias("_typed"),
+            f.from_json("_line", "map<string,string>").alias("_raw"),
+            f.from_json("_line", "map<string,variant>").alias("_fields"),
             (f.size(alone) == 1).alias("_is_alone"),
         )
         names = f.map_keys("_raw")
-        broken = (
-            f.col("_raw").isNull()
-            | f.col("_fields").isNull()
-            | ~f.coalesce(f.col("_is_alone"), f.lit(False))
-            | (f.size(names) != f.size(f.array_distinct(names)))
-            | f.contains(text, f.lit(REPLACEMENT))
+        is_object = f.col("_raw").isNotNull() & f.col("_fields").isNotNull() & f.col("_is_alone")
+        reason = (
+            f.when(~f.col("_is_legible"), "it holds bytes of another encoding")
+            .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
+            .when(~f.coalesce(is_object, f.lit(False)), "it is not one JSON object")
         )
-        checked = parsed.withColumn("_is_broken", f.coalesce(broken, f.lit(True)))
-        declared = [self._value(column.in_file).alias(column.name) for column in self._columns]
-        return checked.select(
-            *declared,
-            f.when(~f.col("_is_broken"), self._rescued()).alias("_rescued_data"),
-            f.when(f.col("_is_broken"), text).alias("_corrupt_record"),
-            "_uri",
-            "_source_modified_at",
-        )
+        return parsed.withColumn("_corrupt_reason", reason)
 
-    def _elements(self, files: Sequence[SourceFile]) -> DataFrame:
-        whole = self._spark.read.text([file.glob for file in files], wholetext=True)
-        text = f.trim(f.regexp_replace("value", "^\ufeff", ""))
-        elements = f.when(f.startswith(text, f.lit("[")), f.from_json(text, "array<string>"))
-        return whole.select(f.explode(f.coalesce(elements, f.array(text))).alias("_line"), *origin())
 
-    def _value(self, name: str) -> Column:
-        typed = f.col("_typed").getField(name)
-        of = self._types[name].dataType
-        if not isinstance(of, NESTED):
-            typed = f.when(~f.expr(_lost(name, of)), typed)
-        return f.when(~f.col("_is_broken"), typed)
+def _types(targets: Sequence[Target], names: Sequence[str]) -> StructType:
+    """Return the targets' types by the names that they have in the file."""
+    filled = fields_of(targets, names, ignores_case=False)
+    types = StructType()
+    for target in targets:
+        types.add(filled.get(target.name, target.in_file), target.type)
+    return types
 
-    def _rescued(self) -> Column:
-        lost = []
-        for field in self._types.fields:
-            lost.append(f.when(f.expr(_lost(field.name, field.dataType)), f.lit(field.name)))
-        names = [field.name for field in self._types.fields]
-        kept = f.map_filter(
-            "_fields",
-            lambda key, _: ~key.isin(*names) | f.array_contains(f.array_compact(f.array(*lost)), key),
-        )
-        return f.nullif(f.to_json(kept), f.lit("{}"))
+
+def _value(name: str, of: DataType) -> Column:
+    typed = f.col("_typed").getField(name)
+    if not isinstance(of, NESTED):
+        typed = f.when(~f.expr(_lost(name, of)), typed)
+    return f.when(f.col("_corrupt_reason").isNull(), typed)
+
+
+def _rescued(types: StructType) -> Column:
+    lost = [f.when(f.expr(_lost(field.name, field.dataType)), f.lit(field.name)) for field in types]
+    kept = f.map_filter(
+        "_fields",
+        lambda key, _: ~key.isin(*types.names) | f.array_contains(f.array_compact(f.array(*lost)), key),
+    )
+    return f.nullif(f.to_json(kept), f.lit("{}"))
 
 
 def _lost(name: str, of: DataType) -> str:
-    condition = is_lost(f"_raw[{text_in_sql(name)}]", f"_typed.{name_in_sql(name)}", of)
+    condition = is_lost(f"_raw[{text_in_sql(name)}]", f"_typed.{in_sql(name)}", of)
     return f"coalesce({condition}, false)"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from python_ingest.formats.base import origin
+from python_ingest import contents
+from python_ingest.formats.base import REPLACEMENT, origin
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 NOT_IN_TEXT = "\u0001"
 
@@ -24,7 +25,7 @@ def read_lines(
     encoding: str = "utf-8",
     comment: str | None = None,
 ) -> DataFrame:
-    """Read lines as `_line`, with what `origin` gives.
+    """Read lines as `_line` and `_is_legible` (decoded without loss), with what `origin` gives.
 
     Spark's CSV reader, with one column, skips headers and knows encodings.
 
@@ -44,17 +45,19 @@ def read_lines(
         .option("escape", "")
         .option("nullValue", NOT_IN_TEXT)
         .option("encoding", encoding)
+        .option(contents.LINE_LIMIT, contents.MAX_LINE_BYTES)
     )
     if comment:
         reader = reader.option("comment", comment)
     lines = reader.csv([file.glob for file in files])
-    return lines.select(f.coalesce("_whole", "_field").alias("_line"), *origin())
+    line = f.coalesce("_whole", "_field")
+    return lines.select(line.alias("_line"), is_legible(line).alias("_is_legible"), *origin())
 
 
 def read_plain_lines(
     spark: SparkSession, files: Sequence[SourceFile], header: str | None = None
 ) -> DataFrame:
-    """Read lines of UTF-8 files as `_line`, with what `origin` gives: the same, in a fifth of the time.
+    """Read lines of UTF-8 files: the same as `read_lines`, in a fifth of the time.
 
     Args:
         spark: the session.
@@ -63,7 +66,13 @@ def read_plain_lines(
     """
     line = f.col("value")
     is_blank = (f.ascii(line) <= ord(" ")) & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))
-    lines = spark.read.text([file.glob for file in files]).where(~is_blank)
+    reader = spark.read.option(contents.LINE_LIMIT, contents.MAX_LINE_BYTES)
+    lines = reader.text([file.glob for file in files]).where(~is_blank)
     if header is not None:
         lines = lines.where(line != f.lit(header))
-    return lines.select(f.make_valid_utf8(line).alias("_line"), *origin())
+    return lines.select(line.alias("_line"), f.is_valid_utf8(line).alias("_is_legible"), *origin())
+
+
+def is_legible(text: Column) -> Column:
+    """Return whether a decoded text is without the sign that stands for bytes of another encoding."""
+    return ~f.contains(text, f.lit(REPLACEMENT))

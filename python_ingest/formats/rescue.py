@@ -6,6 +6,10 @@ that would be rounded. What is lost is kept in `_rescued_data`, whole.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -15,6 +19,11 @@ from pyspark.sql.types import (
     StringType,
     StructType,
 )
+
+from python_ingest.columns import in_sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 NESTED = (ArrayType, MapType, StructType)
 NUMBER = "decimal(38, 18)"
@@ -40,7 +49,7 @@ def is_lost(raw: str, typed: str, of: DataType, depth: int = 0) -> str:
         inner = [
             is_lost(
                 f"{fields}[{text_in_sql(field.name)}]",
-                f"{typed}.{name_in_sql(field.name)}",
+                f"{typed}.{in_sql(field.name)}",
                 field.dataType,
                 depth,
             )
@@ -67,12 +76,14 @@ def _unless_held(raw: str, typed: str, parsed: str, losses: list[str]) -> str:
     return f"({raw} is not null and ({typed} is null or {parsed} is null or {lost}))"
 
 
-def name_in_sql(name: str) -> str:
-    """Return a column's or field's name as SQL."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def text_in_sql(text: str) -> str:
     """Return a string literal as SQL."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
+
+
+def rescued(values: Sequence[Column]) -> Column:
+    """Return values as one JSON object without those that are NULL; NULL when there are none."""
+    if not values:
+        return f.lit(None).cast("string")
+    return f.nullif(f.to_json(f.struct(*values)), f.lit("{}"))

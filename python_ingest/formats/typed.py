@@ -11,11 +11,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StringType, StructType
 
+from python_ingest.columns import Target, fields_of, in_sql
 from python_ingest.contents import Content
 from python_ingest.declarations import Feed
 from python_ingest.failures import innermost
-from python_ingest.formats.base import Rejection, lacking, origin
-from python_ingest.formats.rescue import NESTED, is_lost, name_in_sql
+from python_ingest.formats.base import Rejection, origin
+from python_ingest.formats.rescue import NESTED, is_lost, rescued
 from python_ingest.storage import SourceFile, hadoop_path
 
 if TYPE_CHECKING:
@@ -39,15 +40,21 @@ class Typed:
         feed: the feed.
     """
 
+    has = "it"
+    ignores_case = False
+    has_lines = False
+
     def __init__(self, spark: SparkSession, feed: Feed) -> None:
         self._spark = spark
         self._jvm: Any = spark.sparkContext._jvm
         self._format = feed.external.file_format
-        self._columns = feed.columns
         self._schemas: dict[OwnSchema, StructType] = {}
 
+    def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
+        """Do nothing: files say themselves what they hold."""
+
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
-        """Read the file's schema and compare its columns with the declared ones, by name."""
+        """Read the file's schema."""
         if not content.head:
             return Rejection("the file is empty")
         if not content.head.startswith(MAGIC[self._format]):
@@ -58,27 +65,32 @@ class Typed:
                 self._schemas[layout] = self._spark.read.format(self._format).load(file.glob).schema
         except (Py4JJavaError, PySparkException) as error:
             return Rejection(f"its schema cannot be read: {innermost(error)}")
-        declared = [column.in_file for column in self._columns]
-        return lacking(declared, self._schemas[layout].names, "it has", "it lacks") or layout
+        return layout
 
-    def rows(self, layout: Hashable, files: Sequence[SourceFile]) -> DataFrame:
-        """Read files of one schema; undeclared columns and values of other types are rescued."""
+    def fields(self, layout: Hashable, file: SourceFile) -> StructType:
+        """Return the file's schema."""
         assert isinstance(layout, OwnSchema)  # noqa: S101  # only `layout` makes them
-        schema = self._schemas[layout]
+        return self._schemas[layout]
+
+    def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
+        """Read files of one schema; undeclared columns and values of other types are rescued."""
+        schema = self.fields(layout, files[0])
         rows = self._spark.read.schema(schema).format(self._format).load([file.glob for file in files])
-        declared = [column.in_file for column in self._columns]
-        rescued = [f.col(name_in_sql(name)).alias(name) for name in schema.names if name not in declared]
+        filled = fields_of(targets, schema.names, ignores_case=False)
+        others = [f.col(in_sql(name)).alias(name) for name in schema.names if name not in filled.values()]
         values = []
-        for column in self._columns:
-            value, lost = _held(column.in_file, schema[column.in_file].dataType, column.data_type)
-            values.append(value.alias(column.name))
-            if lost is not None:
-                rescued.append(f.when(lost, f.col(name_in_sql(column.in_file))).alias(column.in_file))
-        kept = f.nullif(f.to_json(f.struct(*rescued)), f.lit("{}")) if rescued else f.lit(None)
+        for target in targets:
+            value, lost = f.lit(None).cast(target.type), None
+            if field := filled.get(target.name):
+                value, lost = _held(field, schema[field].dataType, target.type)
+                others += [f.when(lost, f.col(in_sql(field))).alias(field)] if lost is not None else []
+            values.append(value.alias(target.name))
+        nothing = f.lit(None).cast("string")
         return rows.select(
             *values,
-            kept.cast("string").alias("_rescued_data"),
-            f.lit(None).cast("string").alias("_corrupt_record"),
+            rescued(others).alias("_rescued_data"),
+            nothing.alias("_corrupt_record"),
+            nothing.alias("_corrupt_reason"),
             *origin(),
         )
 
@@ -96,15 +108,15 @@ class Typed:
         )
 
 
-def _held(name: str, given: DataType, declared: str) -> tuple[Column, Column | None]:
-    """Return a column's value as its declared type, and when that is not all of it."""
-    value, wanted = f.col(name_in_sql(name)), DataType.fromDDL(declared)
+def _held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column | None]:
+    """Return a column's value as another type, and when that is not all of it."""
+    value = f.col(in_sql(name))
     if given.simpleString() == wanted.simpleString():
         return value, None
     if isinstance(given, NESTED) and isinstance(wanted, StringType):
         return f.to_json(value), None
     if isinstance(given, NESTED) and isinstance(wanted, NESTED):
-        raw = f"to_json({name_in_sql(name)})"
+        raw = f"to_json({in_sql(name)})"
         typed = f"from_json({raw}, '{wanted.simpleString()}')"
         return f.expr(typed), f.expr(is_lost(raw, typed, wanted))
     if isinstance(given, NESTED) or isinstance(wanted, NESTED):

@@ -9,7 +9,7 @@ from typing import Literal
 
 STATEMENT = "pyspark.sql.session:SparkSession.sql"  # dbt's statements pass there, and those of landing
 CREATE = "pyspark.sql.readwriter:DataFrameWriterV2.createOrReplace"  # of the tables that landing writes
-MANIFEST, LANDER = "python_ingest.manifest:Manifest.", "python_ingest.landing:Lander."
+MANIFEST, BRONZE = "python_ingest.manifest:Manifest.", "python_ingest.bronze_table:BronzeTable."
 When = Literal["before", "writing", "committed", "running", "after"]
 
 
@@ -67,7 +67,7 @@ POINTS = (
     _folder_only("silver", "silver.people"),
     Point("first run: no checkpoint yet", "after", _create("silver.people"), first_run=True, nightly=True),
     Point("planned", "after", call=PLAN),
-    Point("half written", "writing", call=LANDER + "_write", table="bronze.people"),
+    Point("half written", "writing", call=BRONZE + "append", table="bronze.people"),
     Point("written but not confirmed", "before", call=CONFIRM),
     Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
     Point("before the silver merge", "before", MERGE_SILVER, nightly=True),

@@ -70,6 +70,21 @@ def test_vacuumed_past_what_was_read(guarded: Guarded) -> None:
     assert guarded.said("guarded") == {"guarded": "1 inserted"}
 
 
+def test_a_column_got_a_wider_type(guarded: Guarded) -> None:
+    """R3.4: Delta cannot give changes across it: read whole once, with the reason in the record."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    table = f"alter table {guarded.input}"
+    guarded.spark.sql(f"{table} set tblproperties ('delta.enableTypeWidening' = 'true')")
+    guarded.spark.sql(f"{table} alter column sent type bigint")
+    guarded.insert("(2, 5)")
+    assert "were changed at version 3 (CHANGE COLUMN)" in guarded.said("guarded")["guarded"]
+    guarded.spark.sql(f"{table} add columns (more string)")
+    guarded.spark.sql(f"insert into {guarded.input} values (3, 5, 9, 'x')")
+    assert guarded.said("guarded") == {"guarded": "1 inserted"}, "a new column rebuilds nothing"
+    assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
+
+
 def test_a_feed_switched_off_and_on_again(guarded: Guarded) -> None:
     """R1.5: no feed, no changes: read whole; and once more when it is on again, for what came meanwhile."""
     guarded.insert("(1, 5)")

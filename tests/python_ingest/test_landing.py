@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from python_ingest.bronze_table import BronzeTable
 from python_ingest.errors import LandingError, TidemarkError
-from python_ingest.landing import Lander
 from python_ingest.manifest import Manifest
 from tests.conftest import FeedFolder
 
@@ -62,7 +62,7 @@ def test_killed_after_the_plan_the_next_run_finishes_it(
 ) -> None:
     """R1.5: planned but not written: the batch lands once, under its number."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    _land_killed_in(Lander, "_write", people, monkeypatch)
+    _land_killed_in(BronzeTable, "append", people, monkeypatch)
     outcome = people.land()
     assert (outcome.resumed, outcome.rows) == (1, 1)
     assert people.rows("id", "_batch_id") == [("1", 1)]
@@ -84,7 +84,7 @@ def test_delta_skips_a_batch_that_it_has(people: FeedFolder, monkeypatch: pytest
     """R1.5: even a writer that does not look first cannot double a batch."""
     people.write("one.csv", "id,name\n1,Ada\n")
     _land_killed_in(Manifest, "confirm", people, monkeypatch)
-    monkeypatch.setattr(Lander, "_in_bronze", lambda self, batch: False)
+    monkeypatch.setattr(BronzeTable, "has", lambda self, batch: False)
     people.land()
     assert people.rows("id", "_batch_id") == [("1", 1)]
 
@@ -94,7 +94,7 @@ def test_a_planned_file_that_changed_is_planned_anew(
 ) -> None:
     """R1.5: a plan is never carried out on other bytes than were planned."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    _land_killed_in(Lander, "_write", people, monkeypatch)
+    _land_killed_in(BronzeTable, "append", people, monkeypatch)
     people.write("one.csv", "id,name\n1,Eve\n")
     people.land()
     assert people.rows("name", "_batch_id") == [("Eve", 2)]
@@ -116,7 +116,7 @@ def test_a_missing_folder_is_a_clear_error(people: FeedFolder) -> None:
 
 BAD_FILES = {
     "empty.csv": (b"", "the file is empty: it has no header"),
-    "missing.csv": (b"id\n1\n", "the header lacks name"),
+    "missing.csv": (b"id\n1\n", "its header lacks name"),
     "twice.csv": (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
     "image.csv": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
     "page.csv": (b"<html>404</html>", "not a file of this feed: its header has none of the declared columns"),

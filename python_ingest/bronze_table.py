@@ -1,0 +1,159 @@
+"""A feed's bronze table: created, kept in step with the declaration, evolved, appended to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from python_ingest.bronze import METADATA
+from python_ingest.columns import Target, in_sql
+from python_ingest.declarations import Feed
+from python_ingest.errors import LandingError
+from python_ingest.manifest import Batch
+from python_ingest.tables import create_table
+from python_ingest.widening import widened
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PROPERTIES = {
+    "delta.enableChangeDataFeed": "true",
+    "delta.dataSkippingStatsColumns": "_batch_id,_ingested_at,_source_file",
+}
+METADATA_NAMES = [column.split()[0] for column in METADATA]
+
+
+class BronzeTable:
+    """The bronze table of one feed.
+
+    Args:
+        spark: the session.
+        feed: the feed.
+
+    Attributes:
+        name: `schema.name`.
+        targets: its columns without metadata: the declared ones, then those that landing added.
+    """
+
+    def __init__(self, spark: SparkSession, feed: Feed) -> None:
+        self._spark = spark
+        self._feed = feed
+        self.name = feed.table
+        self.targets: list[Target] = []
+
+    def prepare(self, landed_batch: int) -> None:
+        """Create the table, or bring it in step with the declaration.
+
+        Args:
+            landed_batch: the highest batch that the manifest calls landed.
+
+        Raises:
+            LandingError: when the table is gone, or has a type to which the declared one is no widening.
+        """
+        declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
+        if not self._spark.catalog.tableExists(self.name):
+            if landed_batch:
+                raise LandingError(
+                    f"{self.name} does not exist, but its batches up to {landed_batch} were landed.",
+                    "Restore it; or, to land all its files again, delete the feed's rows of "
+                    "ops.ingested_files.",
+                )
+            columns = [f"{in_sql(target.name)} {target.type.simpleString()}" for target in declared]
+            create_table(self._spark, self.name, ", ".join((*columns, *METADATA)), PROPERTIES)
+            self.targets = declared
+            return
+        held = {field.name: field.dataType for field in self._spark.table(self.name).schema}
+        added = [column for column in METADATA if column.split()[0] not in held]
+        if added:
+            self._spark.sql(f"alter table {self.name} add columns ({', '.join(added)})")
+        names = {target.name for target in declared} | set(METADATA_NAMES)
+        others = [Target(name, of) for name, of in held.items() if name not in names]
+        known = [Target(target.name, held[target.name]) for target in declared if target.name in held]
+        self.targets = [*known, *others]
+        self.evolve([*(self._kept(target, held.get(target.name)) for target in declared), *others])
+
+    def evolve(self, targets: Sequence[Target]) -> None:
+        """Add columns and widen types, so that the table has these columns; nothing when it has them."""
+        held = {target.name: target.type for target in self.targets}
+        statements: list[str] = []
+        for target in targets:
+            if target.name not in held:
+                statements.append(f"add columns ({in_sql(target.name)} {_ddl(target.type)})")
+            else:
+                statements += _widenings(in_sql(target.name), held[target.name], target.type)
+        if any(statement.startswith("alter column") for statement in statements):
+            statements.insert(0, "set tblproperties ('delta.enableTypeWidening' = 'true')")
+        for statement in statements:
+            self._spark.sql(f"alter table {self.name} {statement}")
+        self.targets = list(targets)
+
+    def append(self, rows: DataFrame, batch: Batch) -> None:
+        """Append a batch's rows, once: Delta skips a batch that the table has."""
+        names = [in_sql(target.name) for target in self.targets]
+        (
+            rows.withColumns({"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)})
+            .select(*names, *METADATA_NAMES)
+            .write.format("delta")
+            .mode("append")
+            .option("txnAppId", f"tidemark.land.{self.name}")
+            .option("txnVersion", batch.batch_id)
+            .saveAsTable(self.name)
+        )
+
+    def rows(self, batch: Batch) -> DataFrame:
+        """Return the rows of a batch."""
+        return self._spark.table(self.name).where(f"_batch_id = {batch.batch_id}")
+
+    def has(self, batch: Batch) -> bool:
+        """Return whether a batch was appended."""
+        return not self.rows(batch).isEmpty()
+
+    def last_batch(self) -> int:
+        """Return the highest batch number in the table; 0 when it is empty."""
+        last = self._spark.table(self.name).selectExpr("coalesce(max(_batch_id), 0)").first()
+        return int(last[0]) if last else 0
+
+    def _kept(self, declared: Target, held: DataType | None) -> Target:
+        """Return a declared column as the table is to have it: what landing widened stays wide."""
+        if held is None or widened(held, declared.type) == declared.type:
+            return declared
+        if widened(declared.type, held) != held:
+            raise LandingError(
+                f"{self.name}.{declared.name} holds {held.simpleString()}, and is declared "
+                f"{declared.type.simpleString()}: its values might not fit.",
+                f"Declare it {held.simpleString()} in {self._feed.declared_in} and cast it in silver.",
+            )
+        return Target(declared.name, held, declared.field)
+
+
+def _widenings(path: str, held: DataType, wanted: DataType) -> Iterator[str]:
+    """Return what follows `alter table`, so that a column of one type gets another."""
+    if held == wanted:
+        return
+    if isinstance(held, StructType) and isinstance(wanted, StructType):
+        for field in wanted.fields:
+            inner = f"{path}.{in_sql(field.name)}"
+            if field.name in held.names:
+                yield from _widenings(inner, held[field.name].dataType, field.dataType)
+            else:
+                yield f"add columns ({inner} {_ddl(field.dataType)})"
+    elif isinstance(held, ArrayType) and isinstance(wanted, ArrayType):
+        yield from _widenings(f"{path}.element", held.elementType, wanted.elementType)
+    elif isinstance(held, MapType) and isinstance(wanted, MapType):
+        yield from _widenings(f"{path}.value", held.valueType, wanted.valueType)
+    else:
+        yield f"alter column {path} type {_ddl(wanted)}"
+
+
+def _ddl(of: DataType) -> str:
+    """Return a type as SQL, with the names of its fields quoted."""
+    if isinstance(of, StructType):
+        return f"struct<{', '.join(f'{in_sql(field.name)}: {_ddl(field.dataType)}' for field in of.fields)}>"
+    if isinstance(of, ArrayType):
+        return f"array<{_ddl(of.elementType)}>"
+    if isinstance(of, MapType):
+        return f"map<{_ddl(of.keyType)}, {_ddl(of.valueType)}>"
+    return of.simpleString()

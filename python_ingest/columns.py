@@ -1,0 +1,69 @@
+"""The columns of a bronze table, and which field of a file fills which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.types import DataType
+
+
+@dataclass(frozen=True)
+class Target:
+    """A column of the bronze table.
+
+    Attributes:
+        name: its name in bronze.
+        type: its type in bronze.
+        field: its name in files; None for a column that landing added: any field of that SQL name fills it.
+    """
+
+    name: str
+    type: DataType
+    field: str | None = None
+
+    @property
+    def in_file(self) -> str:
+        return self.field or self.name
+
+
+def sql_name(field: str) -> str:
+    """Return the column's name for a field that is not declared: `E-mail (work)` becomes `e_mail_work`.
+
+    Returns:
+        Lower-case letters, digits and `_`, beginning with a letter; empty when the field has none of them.
+    """
+    name = re.sub(r"\W+", "_", field.lower()).strip("_")
+    return f"c_{name}" if name[:1].isdigit() else name
+
+
+def fields_of(targets: Sequence[Target], names: Sequence[str], *, ignores_case: bool) -> dict[str, str]:
+    """Return which field of a file fills which column.
+
+    Args:
+        targets: the columns.
+        names: the file's fields.
+        ignores_case: whether a field may be written in other letter case than it is declared in.
+
+    Returns:
+        Fields by the column's name; columns that the file lacks are not in it.
+    """
+    spelled = {name.lower() if ignores_case else name: name for name in names}
+    wanted = {t.name: t.field.lower() if ignores_case else t.field for t in targets if t.field}
+    found = {column: spelled[field] for column, field in wanted.items() if field in spelled}
+    others = named({name for name in names if name not in found.values()})
+    return found | {t.name: others[t.name] for t in targets if not t.field and t.name in others}
+
+
+def named(fields: set[str]) -> dict[str, str]:
+    """Return fields by their SQL names; those that share one, or have none, are left out."""
+    names = [sql_name(field) for field in fields]
+    return {
+        sql_name(field): field for field in fields if names.count(sql_name(field)) == 1 and sql_name(field)
+    }
+
+
+def in_sql(name: str) -> str:
+    """Return a column's or field's name as SQL."""
+    return "`" + name.replace("`", "``") + "`"

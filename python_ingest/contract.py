@@ -1,0 +1,129 @@
+"""The schema contract of a feed: what becomes of a file whose columns are not those of its bronze table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pyspark.sql.types import DataType, NullType, StructType
+
+from python_ingest.columns import Target, fields_of, named
+from python_ingest.declarations import Feed
+from python_ingest.errors import LandingError
+from python_ingest.formats.base import Rejection
+from python_ingest.widening import widened
+
+Kind = Literal["new_column", "missing_column", "type_change"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a column of a file differs from the bronze table.
+
+    Attributes:
+        kind: what differs.
+        column: its name in bronze; empty for a new one that has no name in SQL of its own.
+        field: its name in the file.
+        held: its type in bronze; None for a new column.
+        given: its type in the file; None for a missing column.
+        becomes: the type that it has in bronze afterwards; None when bronze cannot evolve so.
+    """
+
+    kind: Kind
+    column: str
+    field: str
+    held: DataType | None = None
+    given: DataType | None = None
+    becomes: DataType | None = None
+
+    @property
+    def said(self) -> str:
+        if self.kind == "type_change" and self.held and self.given:
+            return f"{self.field} is {self.given.simpleString()}, not {self.held.simpleString()}"
+        return self.field
+
+
+def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool) -> list[Change]:
+    """Compare a file's columns with those of the bronze table.
+
+    Args:
+        targets: the bronze table's columns.
+        fields: the file's columns.
+        ignores_case: whether letter case matters to the format.
+    """
+    filled = fields_of(targets, fields.names, ignores_case=ignores_case)
+    found = []
+    for target in targets:
+        if target.name in filled:
+            given = fields[filled[target.name]].dataType
+            to = target.type if isinstance(given, NullType) else widened(target.type, given)
+            if to is None or to.simpleString() != target.type.simpleString():
+                found.append(Change("type_change", target.name, filled[target.name], target.type, given, to))
+        elif target.field:
+            found.append(Change("missing_column", target.name, target.field, target.type, None, target.type))
+    new = {name for name in fields.names if name not in filled.values()}
+    names = {field: name for name, field in named(new).items() if name not in {t.name for t in targets}}
+    for field in fields.fields:
+        if field.name in new and not isinstance(field.dataType, NullType):
+            column, of = names.get(field.name, ""), field.dataType
+            found.append(Change("new_column", column, field.name, None, of, of if column else None))
+    return found
+
+
+def judged(feed: Feed, path: str, found: Sequence[Change], has: str) -> list[Change] | Rejection:
+    """Apply the feed's contract to a file.
+
+    Args:
+        feed: the feed.
+        path: the file.
+        found: how its columns differ.
+        has: begins a sentence on the file's columns, such as `its header`.
+
+    Returns:
+        The changes by which bronze must evolve, or why the file is set aside.
+
+    Raises:
+        LandingError: where the contract says fail.
+    """
+    if refused := _stranger(feed, found, has):
+        return refused
+    evolved = []
+    for kind in ("missing_column", "type_change", "new_column"):
+        some = [change for change in found if change.kind == kind]
+        policy = getattr(feed.external.contract, kind)
+        said = f"{has} {WORDS[kind]} {', '.join(change.said for change in some)}"
+        if some and policy == "fail":
+            raise LandingError(
+                f"Feed '{feed.name}': {path}: {said}; its contract says {kind}: fail.",
+                f"Mend the file, or declare the column, or another `contract`, in {feed.declared_in}.",
+            )
+        if some and policy == "reject":
+            return Rejection(said)
+        if some and policy == "evolve":
+            if kind == "type_change" and not all(change.becomes for change in some):
+                return Rejection(f"{said}, to which bronze cannot be widened")
+            evolved += [change for change in some if change.becomes]
+    return evolved
+
+
+WORDS = {
+    "missing_column": "lacks",
+    "new_column": "has columns that are not declared:",
+    "type_change": "has another type:",
+}
+
+
+def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> list[Target]:
+    """Return the bronze table's columns as they are after changes."""
+    becomes = {change.column: change.becomes for change in evolved if change.kind == "type_change"}
+    changed = [replace(target, type=becomes.get(target.name) or target.type) for target in targets]
+    new = [change for change in evolved if change.kind == "new_column" and change.becomes]
+    return changed + [Target(change.column, change.becomes) for change in new if change.becomes]
+
+
+def _stranger(feed: Feed, found: Sequence[Change], has: str) -> Rejection | None:
+    missing = [change for change in found if change.kind == "missing_column"]
+    if len(missing) == len(feed.columns):
+        return Rejection(f"not a file of this feed: {has} has none of the declared columns")
+    return None

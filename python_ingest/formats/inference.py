@@ -1,0 +1,70 @@
+"""The columns of JSON records, from the type that Spark infers for them as variants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    NullType,
+    StructField,
+    StructType,
+)
+
+
+def inferred_fields(said: str | None, types: StructType, are_lost: Collection[str]) -> StructType:
+    """Return the fields of a file's records.
+
+    Args:
+        said: what `schema_of_variant_agg` returns for the records; None when there are none.
+        types: the types of the fields that bronze has.
+        are_lost: those of which some value does not fit its type.
+
+    Returns:
+        Fields that bronze has and whose values all fit have bronze's type; of others the type is inferred,
+        `void` where there are only nulls.
+    """
+    record = type_of(said) if said else NullType()
+    if not isinstance(record, StructType):
+        return StructType()
+    fields = []
+    for field in record.fields:
+        if field.name not in types.names:
+            of = storable(field.dataType)
+        elif field.name in are_lost:
+            of = field.dataType
+        else:
+            of = types[field.name].dataType
+        fields.append(StructField(field.name, of))
+    return StructType(fields)
+
+
+def type_of(said: str) -> DataType:
+    """Return the type of a variant: an object is a struct, and values of several types are text."""
+    parts = re.split(r"(`(?:[^`]|``)*`)", said)
+    plain = [re.sub(r"VARIANT(?!:)", "STRING", re.sub(r"OBJECT(?=<)", "STRUCT", part)) for part in parts[::2]]
+    parts[::2] = plain
+    return DataType.fromDDL("".join(parts))
+
+
+def storable(of: DataType) -> DataType:
+    """Return an inferred type as a column's: decimals, which have the length of what was seen, as double.
+
+    Returns:
+        `void` where nothing is known or a table cannot hold it; also inside, where such fields are left out.
+    """
+    if isinstance(of, DecimalType):
+        return of if of.scale == 0 else DoubleType()
+    if isinstance(of, ArrayType):
+        element = storable(of.elementType)
+        return element if isinstance(element, NullType) else ArrayType(element)
+    if isinstance(of, StructType):
+        folded = {field.name.lower() for field in of.fields}
+        fields = [StructField(field.name, storable(field.dataType)) for field in of.fields]
+        kept = [field for field in fields if not isinstance(field.dataType, NullType)]
+        return StructType(kept) if kept and len(folded) == len(of.fields) else NullType()
+    return of

@@ -1,0 +1,69 @@
+"""What commands tell: lines for people, or with `--log-format json` one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+NARROW = 100
+
+
+class Output:
+    """Where commands print.
+
+    Attributes:
+        console: the terminal, or a plain stream of lines.
+        as_json: True for one JSON object a line.
+    """
+
+    def __init__(self) -> None:
+        self.as_json = False
+        self.console = Console(highlight=False, soft_wrap=True)
+        if not self.console.is_terminal:
+            self.console = Console(highlight=False, soft_wrap=True, width=NARROW)
+
+    def row(self, event: str, name: str, said: str, seconds: float, **facts: Any) -> None:
+        """Tell what became of a table or a step, in how many seconds; `facts` are for JSON."""
+        if self.as_json:
+            self._object(event, name=name, said=said, seconds=round(seconds, 3), **facts)
+        else:
+            self.console.print(f"  {name:<30} {said:<44} {seconds:6.1f} s", markup=False)
+
+    def note(self, event: str, said: str, *, style: str = "yellow", **facts: Any) -> None:
+        """Tell something that belongs to the row before."""
+        if self.as_json:
+            self._object(event, said=said, **facts)
+        else:
+            self.console.print(f"  [{style}]{event}[/] {escape(said)}")
+
+    def text(self, said: str, event: str = "text", **facts: Any) -> None:
+        """Tell a line as it is."""
+        if self.as_json:
+            self._object(event, said=said.strip(), **facts)
+        else:
+            self.console.print(said, markup=False)
+
+    @contextmanager
+    def status(self, label: str) -> Iterator[Status | None]:
+        """Show on a terminal what is being done."""
+        if self.as_json or not self.console.is_terminal:
+            yield None
+        else:
+            with self.console.status(label) as shown:
+                yield shown
+
+    def _object(self, event: str, **facts: Any) -> None:
+        at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        line = json.dumps({"at": at, "event": event.replace(" ", "_"), **facts}, default=str)
+        self.console.file.write(f"{line}\n")
+        self.console.file.flush()
+
+
+output = Output()

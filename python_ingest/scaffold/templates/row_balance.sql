@@ -1,0 +1,1 @@
+{{ row_balance(accepted=ref('<< feed.name >>'), rejected=ref('rejected_<< feed.name >>')) }}

@@ -1,0 +1,98 @@
+"""Writing a proposed feed into the project, from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from python_ingest.declarations import Feed
+from python_ingest.errors import TidemarkError
+from python_ingest.scaffold.feed import Proposal, proposed
+from python_ingest.scaffold.sampling import sample_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FILES = {
+    "sources.yml": "models/bronze/_bronze_{name}__sources.yml",
+    "staged.sql": "macros/staging/staged_{name}.sql",
+    "silver.sql": "models/silver/{name}/{name}.sql",
+    "rejected.sql": "models/silver/{name}/rejected_{name}.sql",
+    "models.yml": "models/silver/{name}/_silver_{name}__models.yml",
+    "row_balance.sql": "tests/dbt/silver/{name}_row_balance.sql",
+}
+LINTER = Path(".sqlfluff")
+STAND_INS = "[sqlfluff:templater:jinja:macros]\n"
+
+
+def add(
+    path: Path, name: str | None, feeds: dict[str, Feed], spark: Callable[[], SparkSession]
+) -> tuple[Proposal, list[Path]]:
+    """Write the declaration of a feed, its silver models and their tests.
+
+    Args:
+        path: a file of the feed, or the folder of its files.
+        name: the feed's name; proposed from the files' names when it is None.
+        feeds: the feeds that are declared.
+        spark: gives the session, where it is needed.
+
+    Returns:
+        What was proposed, and the files that were written.
+
+    Raises:
+        TidemarkError: when there is nothing to read, or the feed is there already.
+    """
+    files = _files(path)
+    folder = path if path.is_dir() else path.parent
+    feed = proposed(sample_of(spark, files), files, folder, name)
+    targets = {template: Path(target.format(name=feed.name)) for template, target in FILES.items()}
+    there = next((target for target in targets.values() if target.exists()), None)
+    if feed.name in feeds or there:
+        raise TidemarkError(
+            f"There is a feed '{feed.name}' already: {there or feeds[feed.name].declared_in}.",
+            "Give another `--name`, or remove that feed first.",
+        )
+    environment = Environment(
+        loader=PackageLoader("python_ingest.scaffold"),
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  # SQL and YAML, not HTML
+    )
+    written = {
+        target: environment.get_template(template).render(feed=feed) for template, target in targets.items()
+    }
+    for target, text in written.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    _tell_linter(feed.name)
+    return feed, list(written)
+
+
+def _files(path: Path) -> Sequence[Path]:
+    found = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    files = [file for file in found if not file.name.startswith((".", "_"))]
+    if not files:
+        raise TidemarkError(
+            f"There are no files at {path}.", "Give a file of the feed, or the folder of its files."
+        )
+    return files
+
+
+def _tell_linter(name: str) -> None:
+    """Give the quick linter of pre-commit a stand-in for the staging macro."""
+    text = LINTER.read_text(encoding="utf-8") if LINTER.exists() else ""
+    if STAND_INS in text and f"staged_{name} =" not in text:
+        body = "select * from {{ landed }}{% endmacro %}"
+        macro = f"staged_{name} = {{% macro staged_{name}(landed) %}}{body}\n"
+        LINTER.write_text(text.replace(STAND_INS, STAND_INS + macro), encoding="utf-8")

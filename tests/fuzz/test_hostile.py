@@ -1,0 +1,88 @@
+"""Files made to do harm: none crashes a landing, none is lost without a word, none leaves the location."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zipfile
+
+import pytest
+
+from python_ingest import contents
+from tests.conftest import MakeFeed
+
+pytestmark = [pytest.mark.R1, pytest.mark.R5]
+
+HEAD = b"id,name\n"
+
+
+def test_files_that_lie_about_what_they_are(make_feed: MakeFeed) -> None:
+    """R1.4: each is refused with a reason, and the good ones beside them land."""
+    people = make_feed(pattern="*", max_bytes="20 MB")
+    people.write("good.csv", HEAD + b"1,Ada\n")
+    people.write("two members.csv.gz", gzip.compress(HEAD + b"2,Bob\n") + gzip.compress(b"3,Cy\n"))
+    people.write("$(touch x); drop table bronze.people;.csv", HEAD + b"4,Di\n")
+    people.write("-rf *\n%00%2e%2e.csv", HEAD + b"5,Eve\n")
+    with zipfile.ZipFile(people.folder / "packed.csv", "w") as archive:
+        archive.writestr("a.csv", "id,name\n")
+    people.write("many columns.csv", b",".join(b"c%d" % n for n in range(9_000)) + b"\n")
+    people.write("wide header.csv", b"id,name," + b"x" * 100_000 + b"\n6,Fay,y\n")
+    people.write("empty.csv.gz", b"")
+    people.write("cut.csv.bz2", b"BZh91AY&SY")
+    people.write("bomb.csv.gz", gzip.compress(HEAD + b"0" * 30_000_000))
+    people.write("secret.txt", HEAD + b"7,Gil\n").rename(people.folder.parent / "secret.txt")
+    (people.folder / "out.csv").symlink_to(people.folder.parent / "secret.txt")
+    (people.folder / "inside.csv").symlink_to(people.folder / "good.csv")
+    os.mkfifo(people.folder / "pipe.csv")
+    outcome = people.land()
+    reasons = dict(sorted(outcome.rejected.items()))
+    assert reasons.pop("bomb.csv.gz") == "cannot be read: it unpacks to more than 20.0 MB"
+    assert reasons.pop("out.csv") == "cannot be read: a link to a place outside the location"
+    assert reasons.pop("pipe.csv") == "cannot be read: not a regular file"
+    assert reasons.pop("many columns.csv").startswith("not a file of this feed")
+    assert reasons.pop("wide header.csv") == "its header is longer than 65.5 kB"
+    assert sorted(reasons) == ["cut.csv.bz2", "empty.csv.gz", "packed.csv"]
+    assert people.rows("id") == [("1",), ("1",), ("2",), ("3",), ("4",), ("5",)]
+
+
+def test_a_folder_that_links_to_its_parent(make_feed: MakeFeed) -> None:
+    """R1.4: a circle of links ends, and what is in it is landed once."""
+    people = make_feed()
+    people.write("a/one.csv", HEAD + b"1,Ada\n")
+    (people.folder / "a" / "up").symlink_to(people.folder)
+    people.land()
+    assert people.rows("id", "_source_file") == [("1", "a/one.csv")]
+
+
+def test_lines_without_end(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.4: a line beyond the limit refuses its file, wherever it is, packed or not."""
+    monkeypatch.setattr(contents, "MAX_LINE_BYTES", 10_000)
+    monkeypatch.setattr(contents, "SMALL_BYTES", 5_000)
+    people = make_feed()
+    long = b"2," + b"x" * 20_000
+    people.write("middle.csv", HEAD + b"1,Ada\n" + long + b"\n3,Cy\n")
+    people.write("end.csv", b"\xef\xbb\xbf" + HEAD + long)
+    people.write("packed.csv.gz", gzip.compress(HEAD + long + b"\n"))
+    people.write("mac.csv", HEAD.replace(b"\n", b"\r") + b"4,Di\r" * 3_000)
+    people.write("fits.csv", HEAD + (b"5," + b"x" * 9_000 + b"\r\n") * 3)
+    outcome = people.land()
+    too_long = "cannot be read: a line is longer than 10.0 kB"
+    assert outcome.rejected == dict.fromkeys(("middle.csv", "end.csv", "packed.csv.gz", "mac.csv"), too_long)
+    assert outcome.rows == 3
+
+
+def test_records_with_very_many_fields(make_feed: MakeFeed) -> None:
+    """R1.4: more fields than a parser takes make a broken record, and harm no other."""
+    people = make_feed()
+    people.write("a.csv", HEAD + b"1,Ada\n" + b"," * 50_000 + b"\n2,Bob\n")
+    assert people.land().rows == 3
+    assert people.rows("id")[:2] == [("1",), ("2",)]
+
+
+def test_nothing_of_a_header_is_run(make_feed: MakeFeed) -> None:
+    """R1.4: names that are SQL or Jinja stay names, in bronze as well."""
+    people = make_feed(contract={"new_column": "evolve"})
+    evil = "x`) ; drop table bronze.people --,\"${spark.app.name} {{ env_var('HOME') }}\",a'b\\c"
+    people.write("a.csv", f"id,name,{evil}\n1,Ada,2,3,4\n")
+    assert people.land().evolved == ["x_drop_table_bronze_people", "spark_app_name_env_var_home", "a_b_c"]
+    assert people.rows("id", "a_b_c") == [("1", "4")]
