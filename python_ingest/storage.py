@@ -122,12 +122,19 @@ class Storage:
         return {row["path"]: source_file(*row) for row in rows}
 
     def unsafe(self, file: SourceFile) -> str | None:
-        """Return why a file must not be opened: a link that leaves the location, a pipe; None for others."""
+        """Return why a file must not be opened: a link that leads elsewhere, a pipe; None for others.
+
+        A folder that is a link is not followed: it may lead in a circle, or to files that have another path.
+        """
         if not file.whole.startswith(LOCAL):
             return None
+        root = os.path.realpath(self.root.removeprefix(LOCAL))
         path = os.path.realpath(file.whole.removeprefix(LOCAL))
-        if not path.startswith(os.path.join(os.path.realpath(self.root.removeprefix(LOCAL)), "")):
+        if not path.startswith(os.path.join(root, "")):
             return "a link to a place outside the location"
+        folder = os.path.join(root, os.path.dirname(file.path)).rstrip("/")
+        if os.path.realpath(folder) != folder:
+            return "in a folder that is a link"
         return None if os.path.isfile(path) else "not a regular file"
 
     def _check_location(self) -> None:

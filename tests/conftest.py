@@ -67,7 +67,7 @@ class FeedFolder:
     def rows(self, *columns: str) -> list[tuple[Any, ...]]:
         """Bronze's rows, in their order as text."""
         table = self.spark.table(self.feed.table)
-        return sorted((tuple(r) for r in table.select(*columns).collect()), key=str)
+        return sorted((tuple(r) for r in table.selectExpr(*columns).collect()), key=str)
 
     def states(self) -> list[tuple[Any, ...]]:
         """The manifest's rows in the order in which they were written."""

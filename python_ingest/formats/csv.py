@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+MOST_FIELDS = 20_000  # Spark's parser has 20,480 places
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
@@ -92,6 +93,8 @@ class Csv:
         folded = [name.lower() for name in names]
         if twice := sorted({name for name in folded if folded.count(name) > 1}):
             return Rejection(f"the header names {', '.join(repr(name) for name in twice)} more than once")
+        if len(names) > MOST_FIELDS:
+            return Rejection(f"the header names more than {MOST_FIELDS:,} columns")
         return Header(tuple(names), encoding, text)
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType:
@@ -112,12 +115,12 @@ class Csv:
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
         """Parse line by line, so that a broken quote harms no other record."""
         schema = ", ".join(f"{name} string" for name in (*_numbered(names), "_broken"))
-        parsed = lines.withColumn("_fields", f.from_csv("_line", schema, self._parsing()))
+        parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
         width = f"it has not {len(names)} fields, as the header has"
         reason = (
             f.when(~f.col("_is_legible"), "it holds bytes of another encoding")
             .when(self._quote_is_open(), "a quote is not closed")
-            .when(f.col("_fields._broken").isNotNull(), width)
+            .when(f.col("_fields").isNull() | f.col("_fields._broken").isNotNull(), width)
         )
         return self._mapped(names, parsed.withColumn("_corrupt_reason", reason), targets)
 
@@ -178,6 +181,13 @@ class Csv:
     def _nulled(self, value: Column) -> Column:
         others = self._options.null_value[1:]
         return f.when(value.isin(*others), None).otherwise(value) if others else value
+
+    def _parsable(self) -> Column:
+        """Return the line, or NULL when it has more fields than the parser has places."""
+        line, delimiter = f.col("_line"), f.lit(self._options.delimiter)
+        gone = f.octet_length(line) - f.octet_length(f.replace(line, delimiter, f.lit("")))
+        is_wide = (f.octet_length(line) > MOST_FIELDS) & (gone > MOST_FIELDS)
+        return f.when(~is_wide, line)
 
     def _quote_is_open(self) -> Column:
         """True for a line with an odd number of quotes: Spark would take the open field as it stands."""

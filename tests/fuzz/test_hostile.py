@@ -50,7 +50,7 @@ def test_a_folder_that_links_to_its_parent(make_feed: MakeFeed) -> None:
     people = make_feed()
     people.write("a/one.csv", HEAD + b"1,Ada\n")
     (people.folder / "a" / "up").symlink_to(people.folder)
-    people.land()
+    assert set(people.land().rejected.values()) == {"cannot be read: in a folder that is a link"}
     assert people.rows("id", "_source_file") == [("1", "a/one.csv")]
 
 
@@ -77,6 +77,27 @@ def test_records_with_very_many_fields(make_feed: MakeFeed) -> None:
     people.write("a.csv", HEAD + b"1,Ada\n" + b"," * 50_000 + b"\n2,Bob\n")
     assert people.land().rows == 3
     assert people.rows("id")[:2] == [("1",), ("2",)]
+
+
+def test_json_that_strains_the_parser(make_feed: MakeFeed) -> None:
+    """R1.4: gigantic values, depths, names and numbers are broken or rescued, and harm no other record."""
+    people = make_feed({"id": "bigint", "name": "string"}, "json")
+    lines = [
+        b'{"id": 1, "more": "%s"}' % (b"x" * 17_000_000),
+        b'{"id": 2, "more": %s1%s}' % (b"[" * 3_000, b"]" * 3_000),
+        b'{"id": 3, "%s": 1}' % (b"n" * 60_000),
+        b'{"id": 4, "more": 1%s}' % (b"0" * 2_000),
+        b'{"id": 5, "name": "Eve"}',
+        b'{"id": 1e999999999}',
+        b'{"id": 7, "more": 1e-999999999}',
+    ]
+    people.write("a.json", b"\n".join(lines))
+    outcome = people.land()
+    assert outcome.rows == len(lines)
+    rows = people.rows("id", "name", "length(_corrupt_record)", "length(_rescued_data)")
+    for row in rows:
+        assert (row[0] is not None) != (row[2] is not None) or row[3] is not None, row
+    assert (5, "Eve", None, None) in rows
 
 
 def test_nothing_of_a_header_is_run(make_feed: MakeFeed) -> None:
