@@ -12,7 +12,7 @@ setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the j
 demo: setup ## land the real purchase log month by month and build it
 	@$(BIN)/tidemark demo
 
-test: lint ## run everything: lint, then pytest with dbt build on a scratch lake
+test: lint .servers/.ready ## run everything: lint, then pytest with dbt build on a scratch lake
 	@$(BIN)/python -m pytest
 
 lint: setup ## ruff, mypy and sqlfluff
@@ -37,7 +37,7 @@ lock: setup ## renew requirements.lock from pyproject.toml
 		--quiet --output-file requirements.lock
 
 clean: ## remove everything that was made here, lakes included
-	@rm -rf .venv .jars lake lake-* target logs site *.egg-info
+	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info
 
 .venv/.ready: requirements.lock pyproject.toml
 	@sh scripts/check_machine.sh "$(PYTHON)"
@@ -45,6 +45,10 @@ clean: ## remove everything that was made here, lakes included
 	@"$(PYTHON)" -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.servers/.ready: servers.lock .venv/.ready
+	@$(BIN)/python -m python_ingest.jars servers.lock .servers
 	@touch $@
 
 .jars/.ready: jars.lock .venv/.ready

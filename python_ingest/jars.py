@@ -1,7 +1,7 @@
 """Fetch the jars of jars.lock into .jars/ once, with the Ivy that pyspark ships, and check their hashes.
 
-Run as `python -m python_ingest.jars` (`make setup` does). Without `spark.jars.packages` a session starts
-with no resolution and needs no network.
+Run as `python -m python_ingest.jars [LOCK FOLDER]` (`make setup` does). Without `spark.jars.packages`
+a session starts with no resolution and needs no network.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from python_ingest.errors import TidemarkError
 
 LOCK = Path("jars.lock")
 FOLDER = Path(".jars")
+IVY_EXTRA = "http://ant.apache.org/ivy/extra"
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,18 @@ class Jar:
     group: str
     artifact: str
     version: str
+    classifier: str = ""
 
     @property
     def file_name(self) -> str:
-        return f"{self.artifact}-{self.version}.jar"
+        return "-".join(filter(None, (self.artifact, self.version, self.classifier))) + ".jar"
 
 
 def read_lock(lock: Path) -> list[Jar]:
     """Read jars.lock.
 
     Raises:
-        TidemarkError: for a line that is not `SHA-256  group:artifact:version`.
+        TidemarkError: for a line that is not `SHA-256  group:artifact:version[:classifier]`.
     """
     jars = []
     for number, line in enumerate(lock.read_text(encoding="utf-8").splitlines(), start=1):
@@ -50,10 +52,10 @@ def read_lock(lock: Path) -> list[Jar]:
             continue
         words = line.split()
         parts = words[-1].split(":")
-        if len(words) != 2 or len(parts) != 3:
+        if len(words) != 2 or len(parts) not in (3, 4):
             raise TidemarkError(
                 f"{lock}, line {number}: {line!r} is not a hash and a coordinate.",
-                "Write `SHA-256  group:artifact:version`.",
+                "Write `SHA-256  group:artifact:version[:classifier]`.",
             )
         jars.append(Jar(words[0], *parts))
     return jars
@@ -89,8 +91,8 @@ def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
             found = Path(scratch) / "jars" / jar.file_name
             if not _is_sound(found, jar):
                 raise TidemarkError(
-                    f"{jar.file_name} has the SHA-256 {_sha256(found)}, not that of {LOCK}.",
-                    f"If the version was changed on purpose, write this hash into {LOCK}.",
+                    f"{jar.file_name} has the SHA-256 {_sha256(found)}, not that of the lock file.",
+                    "If the version was changed on purpose, write this hash there.",
                 )
             shutil.move(found, folder / jar.file_name)
             fetched.append(folder / jar.file_name)
@@ -101,26 +103,33 @@ def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
     """Retrieve the jars, without what they depend on, into scratch/jars."""
     dependencies = "".join(
         f"<dependency org={quoteattr(jar.group)} name={quoteattr(jar.artifact)} "
-        f'rev={quoteattr(jar.version)} transitive="false"/>'
+        f'rev={quoteattr(jar.version)} transitive="false">{_classified(jar)}</dependency>'
         for jar in jars
     )
     ivy_file = scratch / "ivy.xml"
     ivy_file.write_text(
-        '<ivy-module version="2.0"><info organisation="tidemark" module="jars"/>'
+        f'<ivy-module version="2.0" xmlns:e="{IVY_EXTRA}"><info organisation="tidemark" module="jars"/>'
         f"<dependencies>{dependencies}</dependencies></ivy-module>",
         encoding="utf-8",
     )
     command = [
         _java(), "-jar", str(_ivy_jar()), "-error", "-ivy", str(ivy_file),
         "-cache", str(scratch / "cache"), "-types", "jar",
-        "-retrieve", str(scratch / "jars" / "[artifact]-[revision].[ext]"),
+        "-retrieve", str(scratch / "jars" / "[artifact]-[revision](-[classifier]).[ext]"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if any(not (scratch / "jars" / jar.file_name).is_file() for jar in jars):
         raise TidemarkError(
-            f"The jars of {LOCK} cannot be fetched: {(done.stderr or done.stdout).strip()[-600:]}",
+            f"These jars cannot be fetched: {(done.stderr or done.stdout).strip()[-600:]}",
             "Check the network (and its proxy, in JAVA_TOOL_OPTIONS) and run `make setup` again.",
         )
+
+
+def _classified(jar: Jar) -> str:
+    if not jar.classifier:
+        return ""
+    name, classifier = quoteattr(jar.artifact), quoteattr(jar.classifier)
+    return f'<artifact name={name} type="jar" ext="jar" e:classifier={classifier}/>'
 
 
 def _java() -> str:
@@ -146,12 +155,13 @@ def _sha256(path: Path) -> str:
 def main() -> int:
     """Fetch what is missing; print one line."""
     try:
-        jars = read_lock(LOCK)
-        fetched = fetch(jars, FOLDER)
+        lock, folder = map(Path, sys.argv[1:] or (LOCK, FOLDER))
+        jars = read_lock(lock)
+        fetched = fetch(jars, folder)
     except TidemarkError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
-    print(f"{len(jars)} jars in {FOLDER}/ ({len(fetched)} fetched now)")
+    print(f"{len(jars)} jars in {folder}/ ({len(fetched)} fetched now)")
     return 0
 
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
+from python_ingest.failures import innermost
 from python_ingest.paths import as_glob, as_uri, regex_of
 
 if TYPE_CHECKING:
@@ -99,7 +101,8 @@ class Storage:
             LandingError: when the location does not exist or is not a folder.
         """
         self._check_location()
-        settled = now - timedelta(seconds=self._feed.external.settle)
+        settle = self._feed.external.settle
+        young = f.col("modified_at") > f.lit(now - timedelta(seconds=settle))
         return (
             self._listed()
             .where(~f.col("isDir"))
@@ -111,7 +114,7 @@ class Storage:
             )
             .where(f.rlike("path", f.lit(regex_of(self._feed.external.pattern))))
             .where(~f.endswith("path", f.lit("._COPYING_")))
-            .where(f.col("modified_at") <= f.lit(settled))
+            .where(~young if settle else f.lit(True))  # a store's clock may be ahead of this one
         )
 
     def find(self, listing: DataFrame, paths: Sequence[str]) -> dict[str, SourceFile]:
@@ -139,7 +142,15 @@ class Storage:
 
     def _check_location(self) -> None:
         location = self._feed.external.location
-        if not self._fs.exists(self._root):
+        try:
+            is_there = self._fs.exists(self._root)
+        except Py4JJavaError as error:
+            raise LandingError(
+                f"Feed '{self._feed.name}': its location {location} cannot be read: {innermost(error)}",
+                "Check the address, the network and the credentials (for s3a:// AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY in the environment).",
+            ) from error
+        if not is_there:
             raise LandingError(
                 f"Feed '{self._feed.name}': its location {location} does not exist.",
                 f"Create the folder, or mend external.location in {self._feed.declared_in}.",

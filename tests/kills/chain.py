@@ -16,6 +16,7 @@ from tests.conftest import ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file
 from tests.kills.points import Files, Point
+from tests.servers import ObjectStore
 
 PATIENCE = 600  # seconds for one process, about ten times what it takes
 TIMED_OUT = 124
@@ -48,10 +49,21 @@ class Chain:
         folder: an empty folder for the run folder and the lakes.
         queue: the points; those of a first run come first.
         links: where the outcomes go.
+        own: points for this chain alone, after which it takes those of the queue.
+        store: where the raw files are; None for a folder.
     """
 
-    def __init__(self, folder: Path, queue: deque[Point], links: dict[Point, Future[Link]]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        queue: deque[Point],
+        links: dict[Point, Future[Link]],
+        own: deque[Point],
+        store: ObjectStore | None,
+    ) -> None:
         self._folder = folder
+        self._own = own
+        self._store = store
         self._project = _run_folder(folder / "project")
         self._queue = queue
         self._links = links
@@ -63,7 +75,7 @@ class Chain:
         """Run until the queue is empty and the last kill recovered from."""
         while True:
             try:
-                point = self._queue.popleft()
+                point = (self._own or self._queue).popleft()
             except IndexError:
                 point = None
             if point is None and self._pending is None:
@@ -73,12 +85,16 @@ class Chain:
     def stop(self) -> None:
         """End what runs."""
         self._queue.clear()
+        self._own.clear()
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _start_lake(self) -> None:
         self._lake = self._folder / f"lake {self._processes}"
-        self._raw = self._lake / "raw"
+        self._raw, self._location = self._lake / "raw", str(self._lake / "raw")
+        if self._store is not None:
+            bucket = f"lake-{self._processes}"
+            self._raw, self._location = self._store.bucket(bucket) / "raw", f"s3a://{bucket}/raw"
         self._raw.mkdir(parents=True)
         self._sent = 0
         self._pending: Point | None = None
@@ -91,7 +107,8 @@ class Chain:
             self._send()
         number = 1 if first_run else self._sent + 1
         told, reached = (self._folder / f"{self._processes} {what}.json" for what in ("told", "reached"))
-        order = Order(not first_run, None if point is None else point.name, number, str(told), str(reached))
+        name = None if point is None else point.name
+        order = Order(not first_run, name, number, str(self._raw), str(told), str(reached))
         returncode, output = self._run(order)
         missed = "" if point is None else self._missed(point, reached, returncode, output)
         if killed_before is not None:
@@ -99,7 +116,7 @@ class Chain:
             wrong = failed if first_run else _wrong(told, expected_tables(self._sent), output)
             self._links[killed_before].set_result(Link(wrong=wrong))
             if wrong and point is not None:
-                self._queue.appendleft(point)  # for a lake that is sound
+                (self._own if point.from_store else self._queue).appendleft(point)  # for a lake that is sound
                 self._start_lake()
                 return
         if point is not None and missed:
@@ -118,7 +135,10 @@ class Chain:
         order.save(path)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDEMARK_")}
         environment |= QUICK | {"PYTHONPATH": str(ROOT)}
-        environment |= {"TIDEMARK_LAKE": str(self._lake), "TIDEMARK_RAW": str(self._raw)}
+        environment |= {"TIDEMARK_LAKE": str(self._lake), "TIDEMARK_RAW": self._location}
+        if self._store:
+            submit = f"{self._store.options} {QUICK['PYSPARK_SUBMIT_ARGS']}"
+            environment |= self._store.environment | {"PYSPARK_SUBMIT_ARGS": submit}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.kills.killed_run", str(path)],
             cwd=self._project,

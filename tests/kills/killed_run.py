@@ -45,6 +45,7 @@ class Order:
         point: the name of the point at which the next run is killed; None for no further run, but a proof
             of all tables by `tidemark verify`.
         number: the file that is put into the raw folder for that run, if it is not there.
+        raw: the raw folder.
         told: the file for what the tables hold.
         reached: the file for the state of the watched table when the point came near.
     """
@@ -52,6 +53,7 @@ class Order:
     recover: bool
     point: str | None
     number: int
+    raw: str
     told: str
     reached: str
 
@@ -73,7 +75,7 @@ def main() -> None:
         Path(order.told).write_text(json.dumps(told), encoding="utf-8")
     if order.point is not None:
         point = next(point for point in POINTS if point.name == order.point)
-        write_file(Path(os.environ["TIDEMARK_RAW"]), order.number)
+        write_file(Path(order.raw), order.number)
         plant(point, Path(order.reached))
         cli.run(full_refresh=point.full_refresh)
         sys.exit(NEVER_REACHED)

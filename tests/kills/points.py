@@ -27,6 +27,7 @@ class Point:
         first_run: the run is the first one of its lake, but for others killed at first-run points.
         full_refresh: the run is a full refresh.
         more_comes: another file comes before the next run.
+        from_store: the raw files are in an object store.
         nightly: much like another point, so not among those of every test run.
     """
 
@@ -38,6 +39,7 @@ class Point:
     first_run: bool = False
     full_refresh: bool = False
     more_comes: bool = False
+    from_store: bool = False
     nightly: bool = False
 
 
@@ -58,7 +60,8 @@ MERGE_SILVER, MERGE_CITIES, MERGE_TOTALS = (
 MARKS = r"\binsert into\s+ops\.checkpoints\b"
 A_GOLD_MODEL = r'"node_id": "model\.tidemark\.people_\w+"'
 A_TEST = r'"node_id": "test\.tidemark\.unique_people_by_city'
-PLAN, CONFIRM = MANIFEST + "plan", MANIFEST + "confirm"
+BRONZE_TABLE = "bronze.people"
+PLAN, APPEND, CONFIRM = MANIFEST + "plan", BRONZE + "append", MANIFEST + "confirm"
 
 POINTS = (
     _folder_only("manifest", "ops.ingested_files", landed=True),
@@ -67,8 +70,11 @@ POINTS = (
     _folder_only("silver", "silver.people"),
     Point("first run: no checkpoint yet", "after", _create("silver.people"), first_run=True, nightly=True),
     Point("planned", "after", call=PLAN),
-    Point("half written", "writing", call=BRONZE + "append", table="bronze.people"),
+    Point("half written", "writing", call=APPEND, table=BRONZE_TABLE),
     Point("written but not confirmed", "before", call=CONFIRM),
+    Point("planned, from an object store", "after", call=PLAN, from_store=True),
+    Point("half written, from an object store", "writing", "", APPEND, BRONZE_TABLE, from_store=True),
+    Point("not confirmed, from an object store", "before", call=CONFIRM, from_store=True),
     Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
     Point("before the silver merge", "before", MERGE_SILVER, nightly=True),
     Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people"),

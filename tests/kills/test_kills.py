@@ -1,6 +1,7 @@
 """`kill -9` of a real run, Python and JVM, at every moment that matters; then one more run.
 
-Two chains of killed runs share the points, each on a lake of its own: a run alone leaves a core idle.
+Two chains of killed runs share the points, each on a lake of its own: a run alone leaves a core idle. The raw
+files of one are in a folder, those of the other in an object store.
 With `TIDEMARK_NIGHTLY=1` the points join in that are much like another.
 """
 
@@ -8,18 +9,19 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
+from tests.servers import object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4]
 Links = dict[Point, "Future[Link]"]
-CHAINS = 2
 CHOSEN = [point for point in POINTS if os.environ.get("TIDEMARK_NIGHTLY") or not point.nightly]
 
 
@@ -28,10 +30,20 @@ def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """The outcomes at the points that were selected, as they come."""
     items: list[Any] = [item for item in request.session.items if item.path == request.path]
     chosen = {item.callspec.params["point"] for item in items}
-    queue = deque(point for point in POINTS if point in chosen)
-    links: Links = {point: Future() for point in queue}
+    points = [point for point in POINTS if point in chosen]
+    queue = deque(point for point in points if not point.from_store)
+    from_store = deque(point for point in points if point.from_store)
+    links: Links = {point: Future() for point in points}
     folder = tmp_path_factory.mktemp("killed runs")
-    chains = [Chain(folder / str(number), queue, links) for number in range(CHAINS)]
+    with object_store(folder / "store") if from_store else nullcontext() as store:
+        chains = [
+            Chain(folder / "0", queue, links, deque(), None),
+            Chain(folder / "1", queue, links, from_store, store),
+        ]
+        yield from _outcomes(chains, links)
+
+
+def _outcomes(chains: Sequence[Chain], links: Links) -> Iterator[Links]:
 
     def run(chain: Chain) -> None:
         try:
@@ -41,7 +53,7 @@ def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
                 if not link.done():
                     link.set_exception(error)
 
-    with ThreadPoolExecutor(CHAINS) as threads:
+    with ThreadPoolExecutor(len(chains)) as threads:
         for chain in chains:
             threads.submit(run, chain)
         yield links
