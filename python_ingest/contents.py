@@ -34,7 +34,8 @@ FIRST_LINES = (
 )
 GROWING = "still being written"
 LINE_LIMIT = "mapreduce.input.linerecordreader.line.maxlength"
-MAX_LINE_BYTES = 64 * 2**20
+MAX_LINE_BYTES = 32 * 2**20
+TOO_LONG = "a line of it is too long (more than 32 MiB)"
 MARK_BYTES = 3  # of a byte order mark, which Hadoop's reader leaves out
 SMALL_BYTES = 16 * 2**20  # a file up to this size is read by a Spark task as one value
 
@@ -117,51 +118,64 @@ class Contents:
             return {}  # one of them cannot be read: each is tried alone
 
     def _with_lines(self, contents: dict[str, Content], files: Sequence[SourceFile]) -> dict[str, Content]:
-        """Count, in large or compressed files, lines that are like a first one; refuse gigantic ones.
+        """Count, in large or compressed files, the lines that are like the first one of any of them.
 
-        Hadoop's reader passes over a line that is longer than its limit: then bytes are missing in the sum.
+        In compressed files the sizes of all lines are added, too: Hadoop's reader passes over a line that is
+        longer than its limit, and then bytes are missing in the sum.
         """
         sound = [file for file in files if contents[file.path].error is None]
-        if not sound:
-            return contents
-        try:
-            found = self._counted_lines(sound, {first_line(contents[file.path].head) for file in sound})
-        except (Py4JJavaError, PySparkException) as error:
-            if len(sound) == 1:
-                return contents | {sound[0].path: Content(error=innermost(error))}
-            for file in sound:  # one went away or is broken: each is tried alone
-                contents = contents | self._with_lines(contents, [file])
-            return contents
-        counted = {}
-        for file in sound:
-            content = contents[file.path]
-            rows = (found[uri] for uri in spellings(file.uri) if uri in found)
-            size, likes, has_other_ends = next(rows, (0, 0, False))
-            if content.size - size > MARK_BYTES:
-                too_long = f"a line is longer than {decimal(MAX_LINE_BYTES)}"
-                counted[file.path] = Content(content.checksum, error=too_long)
-            else:
-                counted[file.path] = replace(content, first_lines=None if has_other_ends else likes)
-        return contents | counted
+        for is_packed in (False, True):
+            some = [file for file in sound if (self._codec(file) is not None) == is_packed]
+            if some:
+                contents = contents | self._counted(contents, some, is_packed=is_packed)
+        return contents
 
-    def _counted_lines(
-        self, files: Sequence[SourceFile], first_lines: set[str]
-    ) -> dict[str, tuple[Any, ...]]:
-        """Return by URI: bytes read, lines like a first one, whether lines end in a carriage return alone."""
+    def _counted(
+        self, contents: dict[str, Content], files: Sequence[SourceFile], *, is_packed: bool
+    ) -> dict[str, Content]:
+        first_lines = {first_line(contents[file.path].head) for file in files}
+        try:
+            found = self._sums(files, first_lines) if is_packed else self._likes(files, first_lines)
+        except (Py4JJavaError, PySparkException) as error:
+            if len(files) == 1:
+                return {files[0].path: Content(error=innermost(error))}
+            each = (self._counted(contents, [file], is_packed=is_packed) for file in files)
+            return {path: content for one in each for path, content in one.items()}
+        counted = {}
+        for file in files:
+            content = contents[file.path]
+            likes, size = next((found[uri] for uri in spellings(file.uri) if uri in found), (0, 0))
+            if is_packed and content.size - size > MARK_BYTES:
+                counted[file.path] = Content(content.checksum, error=TOO_LONG)
+            else:
+                counted[file.path] = replace(content, first_lines=likes)
+        return counted
+
+    def _likes(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
+        """Return by URI how many lines are like a first one."""
+        lines = self._spark.read.text([file.glob for file in files])
+        likes = lines.where(f.col("value").isin(*first_lines)).groupBy("_metadata.file_path").count()
+        return {row[0]: (row[1], 0) for row in likes.collect()}
+
+    def _sums(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
+        """Return by URI how many lines are like a first one, and the bytes of all lines.
+
+        Where a line ends in a carriage return alone, lines are not counted, as none of them is like another.
+        """
         line = f.col("value")
         end = f.locate("\r", line)
-        counted = (
+        sums = (
             self._spark.read.option("lineSep", "\n")
             .option(LINE_LIMIT, MAX_LINE_BYTES)
             .text([file.glob for file in files])
             .groupBy("_metadata.file_path")
             .agg(
-                f.count("*") + f.sum(f.octet_length(line)),
                 f.count_if(line.isin(*first_lines, *(f"{first}\r" for first in first_lines))),
+                f.count("*") + f.sum(f.octet_length(line)),
                 f.bool_or((end > 0) & (end < f.char_length(line))),
             )
         )
-        return {row[0]: tuple(row[1:]) for row in counted.collect()}
+        return {row[0]: (0 if row[3] else row[1], row[2]) for row in sums.collect()}
 
     def _content(self, file: SourceFile) -> Content:
         try:
@@ -173,6 +187,8 @@ class Contents:
                 checksum = self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream)
             with closing(file_system.open(path)) as stream:
                 head, size = self._unpacked(stream, self._codec(file))
+                if size is None and self._has_lines and self._lacks_line_ends(stream, file.size):
+                    return Content(str(checksum), error=TOO_LONG)
             if size is not None and size > self._max_bytes:
                 return Content(str(checksum), error=f"it unpacks to more than {decimal(self._max_bytes)}")
             return Content(str(checksum), head, size=file.size if size is None else size)
@@ -181,10 +197,34 @@ class Contents:
 
     def _unpacked(self, stream: Any, codec: Any) -> tuple[bytes, int | None]:
         """Return the first bytes, and of a compressed file, how many there are."""
-        io = self._jvm.org.apache.commons.io.IOUtils
         plain = codec.createInputStream(stream) if codec else stream
-        head = bytes(io.toByteArray(self._bounded(plain, HEAD_BYTES)))
-        return head, len(head) + io.consume(self._bounded(plain, self._max_bytes)) if codec else None
+        head = self._bytes(plain, HEAD_BYTES)
+        if not codec:
+            return head, None
+        rest = self._bounded(plain, self._max_bytes)
+        return head, len(head) + self._jvm.org.apache.commons.io.IOUtils.consume(rest)
+
+    def _lacks_line_ends(self, stream: Any, size: int) -> bool:
+        """Return whether a file has a window of `MAX_LINE_BYTES` without an end of a line.
+
+        A line that is twice as long has such a window; to find an end takes some bytes of each.
+        """
+        for window in range(0, size - MAX_LINE_BYTES + 1, MAX_LINE_BYTES):
+            for start in range(window, window + MAX_LINE_BYTES, HEAD_BYTES):
+                stream.seek(start)
+                length = min(HEAD_BYTES, window + MAX_LINE_BYTES - start)
+                some = bytes(
+                    self._jvm.org.apache.commons.io.IOUtils.toByteArray(self._bounded(stream, length))
+                )
+                if b"\n" in some or b"\r" in some:
+                    break
+            else:
+                return True
+        return False
+
+    def _bytes(self, stream: Any, size: int) -> bytes:
+        """Read so many bytes, or as many as there are."""
+        return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(self._bounded(stream, size)))
 
     def _bounded(self, stream: Any, size: int) -> Any:
         return self._jvm.org.apache.commons.io.input.BoundedInputStream(stream, size)

@@ -119,7 +119,7 @@ class Csv:
         width = f"it has not {len(names)} fields, as the header has"
         reason = (
             f.when(~f.col("_is_legible"), "it holds bytes of another encoding")
-            .when(self._quote_is_open(), "a quote is not closed")
+            .when(self._quote_is_open(names), "a quote is not closed")
             .when(f.col("_fields").isNull() | f.col("_fields._broken").isNotNull(), width)
         )
         return self._mapped(names, parsed.withColumn("_corrupt_reason", reason), targets)
@@ -189,14 +189,26 @@ class Csv:
         is_wide = (f.octet_length(line) > MOST_FIELDS) & (gone > MOST_FIELDS)
         return f.when(~is_wide, line)
 
-    def _quote_is_open(self) -> Column:
-        """True for a line with an odd number of quotes: Spark would take the open field as it stands."""
-        line, quote = f.col("_line"), self._options.quote
-        if self._options.escape != quote:
-            line = f.regexp_replace(line, re.escape(self._options.escape) + ".", "")
-        gone = f.octet_length(line) - f.octet_length(f.replace(line, f.lit(quote), f.lit("")))
-        width = len(quote.encode())
-        return f.contains(f.col("_line"), f.lit(quote)) & (gone % (2 * width) == width)
+    def _quote_is_open(self, names: Sequence[str]) -> Column:
+        """True for a line whose last quote is not closed: Spark would take the rest as a field.
+
+        That field is the last one; lines where it might be so are matched with the grammar of sound ones.
+        """
+        line, last = f.col("_line"), f.coalesce(f"_fields.{_numbered(names)[-1]}", f.lit(""))
+        might_be = f.endswith(line, f.concat(f.lit(self._options.quote), last))
+        might_be |= f.contains(last, f.lit(self._options.quote))
+        return might_be & ~f.rlike(line, f.lit(self._grammar()))
+
+    def _grammar(self) -> str:
+        """Return the regular expression of lines in which each quoted field is closed."""
+        quote, escape, delimiter = (
+            rf"\x{{{ord(sign):x}}}"
+            for sign in (self._options.quote, self._options.escape, self._options.delimiter)
+        )
+        inner = f"[^{quote}]|{quote}{quote}" if quote == escape else f"[^{quote}{escape}]|{escape}."
+        rest = f"[^{delimiter}]*+"
+        field = f"(?:{quote}(?:{inner})*+{quote}{rest}|[^{quote}{delimiter}]{rest}|)"
+        return f"(?s)^{field}(?:{delimiter}{field})*+$"
 
     def _refused(self, content: Content, encoding: str, line: str) -> Rejection | None:
         if not content.head:

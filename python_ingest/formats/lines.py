@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from python_ingest import contents
 from python_ingest.formats.base import REPLACEMENT, origin
 from python_ingest.storage import SourceFile
 
@@ -45,7 +44,6 @@ def read_lines(
         .option("escape", "")
         .option("nullValue", NOT_IN_TEXT)
         .option("encoding", encoding)
-        .option(contents.LINE_LIMIT, contents.MAX_LINE_BYTES)
     )
     if comment:
         reader = reader.option("comment", comment)
@@ -65,9 +63,8 @@ def read_plain_lines(
         header: the first line of each, which none of them has a second time; None when they have none.
     """
     line = f.col("value")
-    is_blank = (f.ascii(line) <= ord(" ")) & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))
-    reader = spark.read.option(contents.LINE_LIMIT, contents.MAX_LINE_BYTES)
-    lines = reader.text([file.glob for file in files]).where(~is_blank)
+    is_blank = (line < "!") & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))  # only what sorts below is matched
+    lines = spark.read.text([file.glob for file in files]).where(~is_blank)
     if header is not None:
         lines = lines.where(line != f.lit(header))
     return lines.select(line.alias("_line"), f.is_valid_utf8(line).alias("_is_legible"), *origin())

@@ -18,6 +18,7 @@ from python_ingest.scaffold.sampling import Sample, key_of
 
 NEWEST = ("updated_at", "modified_at", "changed_at", "last_updated", "last_modified", "version")
 RAW = "data/raw"
+JINJA = re.compile(r"\{[{%#]+")
 WORDS = {
     "bigint": "a whole number",
     "decimal": "a number",
@@ -101,7 +102,7 @@ class Proposal:
     @property
     def versions(self) -> list[dict[str, Any]]:
         """Two records with one key, the newer one last."""
-        records = self.sample.records
+        records = [_without_jinja(record) for record in self.sample.records]
         first = records[0]
         second = next((row for row in records if row != first), first)
         if self.newest_by and str(second.get(self.newest_by.field)) < str(first.get(self.newest_by.field)):
@@ -163,8 +164,22 @@ def proposed(sample: Sample, files: Sequence[Path], folder: Path, name: str | No
     return Proposal(given, _location(folder), pattern, sample, columns, key, newest)
 
 
+def _without_jinja(value: Any) -> Any:
+    """Return a value with its text such that dbt, which renders tests, leaves it alone."""
+    if isinstance(value, dict):
+        return {_without_jinja(key): _without_jinja(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_jinja(inner) for inner in value]
+    return JINJA.sub("{", value) if isinstance(value, str) else value
+
+
 def _column(sample: Sample, field: str, entity: str) -> Proposed:
     name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
+    if JINJA.search(field):
+        raise TidemarkError(
+            f"A column is called {field!r}, which dbt would take for Jinja.",
+            "Declare the feed by hand, under another name: docs/landing.md.",
+        )
     required = all(row.get(field) is not None for row in sample.records)
     name = f"{entity}_{name}" if name.upper() in _keywords() else name
     return Proposed(name, field, "string" if sample.file_format == "csv" else of, of, required)

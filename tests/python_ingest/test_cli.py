@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -27,6 +28,15 @@ def test_an_unknown_feed_is_a_sentence(tmp_path: Path) -> None:
     assert "There is no feed named 'ordres' (declared: transactions, user_events)." in done.stderr
     assert "Traceback" not in done.stderr
     assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
+
+
+def test_json_for_machines(tmp_path: Path) -> None:
+    """One object a line, errors too."""
+    done = tidemark("--log-format", "json", "land", "ordres", TIDEMARK_LAKE=str(tmp_path / "lake"))
+    (line,) = done.stdout.splitlines()
+    said = json.loads(line)
+    assert (done.returncode, said["event"]) == (1, "error")
+    assert said["said"].startswith("There is no feed named 'ordres'")
 
 
 def test_outside_of_a_project(tmp_path: Path) -> None:

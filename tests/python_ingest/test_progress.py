@@ -1,0 +1,44 @@
+"""How far a landing is, told after each batch."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rich.console import Console
+
+from python_ingest.landing import Lander
+from python_ingest.output import Output
+from python_ingest.progress import Progress, shown
+from tests.conftest import MakeFeed
+
+pytestmark = pytest.mark.R1
+
+
+def test_batches_are_told(make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]) -> None:
+    """R1.1: files, bytes and rows of how many, the rate, what is left; the end is told by others."""
+    people = make_feed(max_files=2)
+    for number in range(5):
+        people.write(f"{number}.csv", f"id,name\n{number},Ada\n")
+    output = Output()
+    output.as_json = True
+    Lander(people.spark, people.feed, people.ops_schema, progress=Progress("people", output)).land()
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    facts = [
+        (line["event"], line["files"], line["files_of"], line["bytes_of"], line["rows"]) for line in told
+    ]
+    assert facts == [("progress", 2, 5, 70, 2), ("progress", 4, 5, 70, 4)]
+    assert (told[0]["bytes"], told[1]["bytes"]) == (28, 56)
+    assert told[0]["said"].startswith("people: 2 of 5 files, 28 bytes of 70 bytes, 2 rows, ")
+
+
+def test_on_a_terminal_it_is_a_bar(make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bar moves while the landing is under way, and goes when it is done."""
+    people = make_feed()
+    people.write("a.csv", "id,name\n1,Ada\n")
+    output = Output()
+    output.console = Console(force_terminal=True, width=120)
+    with shown(people.spark, "people", output) as progress:
+        Lander(people.spark, people.feed, people.ops_schema, progress=progress).land()
+    assert "landing people, 0/1 files" in capsys.readouterr().out
+    assert (progress.files_done, progress.rows_done) == (1, 1)

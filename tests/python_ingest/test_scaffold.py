@@ -1,0 +1,125 @@
+"""`tidemark add`: from sample files to a feed and a silver model that lint and build as they are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest import project, steps
+from python_ingest.errors import TidemarkError
+from python_ingest.scaffold.sampling import sample_of
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.R1
+
+COPIED = ("dbt_project.yml", "profiles.yml", ".sqlfluff", "models", "macros", "seeds", "tests/dbt", "conf")
+ORDERS = """Order ID;Date;E-mail (work);Amount;Zip;Note;updated_at
+1;2025-01-01;a@x.org;10.50;01234;;2025-01-01T10:00:00Z
+2;2025-01-01;b@x.org;7;53111;it's "big";2025-01-01T11:00:00Z
+3;2025-01-02;c@x.org;;53111;{{ x }};2025-01-02T11:00:00Z
+3;2025-01-02;c@x.org;8.25;53111;paid;2025-01-02T12:00:00Z
+"""
+PARCELS = """{"parcelId": "p-1", "weight": 1.5, "to": {"city": "Bonn", "zip": 53111}, "tags": ["{{ y }}"]}
+{"parcelId": "p-2", "ok": true, "weight": 2, "to": {"city": "Ulm"}, "tags": [], "count": 3}
+"""
+
+
+@pytest.fixture
+def copy(tmp_path: Path, spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the project on schemas of its own, which is the current folder."""
+    folder = tmp_path / "a copy"
+    for name in COPIED:
+        there = ROOT / name
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if there.is_dir() else shutil.copy)(there, folder / name)
+    (folder / ".jars").symlink_to(ROOT / ".jars")
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    monkeypatch.setenv("TIDEMARK_RAW", str(folder / "data/raw"))
+    os.chdir(folder)
+    yield folder
+    os.chdir(ROOT)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession, prefix: str) -> None:
+    """R1.1-R1.4: CSV with odd names and types, JSON with nested ones; each with rules, tests, a unit test."""
+    orders = _write(copy / "data/raw/orders/orders_2025-01-01.csv", ORDERS).parent
+    parcels = _write(copy / "data/raw/parcels/p.jsonl", PARCELS)
+    steps.add(orders, None, project.load())
+    steps.add(parcels, None, project.load())
+    lakehouse = project.load()
+    with pytest.raises(TidemarkError, match="There is a feed 'orders' already"):
+        steps.add(orders, None, lakehouse)
+
+    header, *_ = ORDERS.splitlines()
+    _write(orders / "orders_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
+    steps.land(spark, lakehouse, [lakehouse.feeds["orders"], lakehouse.feeds["parcels"]])
+    built = steps.build(["--select", "source:bronze.orders+", "source:bronze.parcels+"])
+    assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
+        "silver.orders": "3 inserted",
+        "silver.rejected_orders": "1 inserted",
+        "silver.parcels": "2 inserted",
+        "silver.rejected_parcels": "no change",
+    }
+    found = spark.table(f"{prefix}_silver.orders").orderBy("order_id").collect()
+    assert [(r["order_id"], str(r["amount"]), r["zip"], r["note"]) for r in found] == [
+        (1, "10.50", "01234", None),
+        (2, "7.00", "53111", 'it\'s "big"'),
+        (3, "8.25", "53111", "paid"),
+    ]
+    (rejected,) = spark.table(f"{prefix}_silver.rejected_orders").collect()
+    assert rejected["rejection_reason"] == "order_id is not a whole number"
+    assert spark.table(f"{prefix}_silver.parcels").where("parcel_to.zip = 53111").count() == 1
+
+    linter = Path(sys.executable).parent / "sqlfluff"
+    lint = [str(linter), "lint", "models/silver/orders", "models/silver/parcels"]
+    variables = os.environ | {"TIDEMARK_LAKE": str(copy / "lake-lint")}
+    done = subprocess.run(lint, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
+    """Each error says what is missing, and what to do."""
+    cases = {
+        "picture.png": ("x", "the name does not tell the format"),
+        "empty.csv": ("", "no records under a header"),
+        "twice.csv": ("a,A\n1,2\n", "no records under a header"),
+        "broken.json": ('{"a": ', "no JSON objects"),
+        "sparse.csv": ("a,b\n1,\n,2\n", "could be a key"),
+        "jinja.csv": ("id,{{ env_var('HOME') }}\n1,2\n", "would take for Jinja"),
+    }
+    for name, (text, said) in cases.items():
+        with pytest.raises(TidemarkError, match=said):
+            steps.add(_write(copy / "some" / name, text), "some_feed", project.load())
+    with pytest.raises(TidemarkError, match="There are no files"):
+        steps.add(copy / "nowhere", None, project.load())
+    assert not (copy / "macros/staging/staged_some_feed.sql").exists()
+
+
+def test_types_that_fit_all_values(tmp_path: Path) -> None:
+    """Leading zeros are no numbers; a column of dates and one word is text."""
+    header = "zip,day,at,n,d,flag,none"
+    rows = ("01234,2025-01-01,2025-01-01 10:00,1,1.25,true,", "2,no,2025-01-01T10:00:00Z,-7,3,FALSE,")
+    text = "\n".join((header, *rows))
+    sample = sample_of(lambda: pytest.fail("CSV needs no Spark"), [_write(tmp_path / "a.csv", text)])
+    assert sample.types == {
+        "zip": "string",
+        "day": "string",
+        "at": "timestamp",
+        "n": "bigint",
+        "d": "decimal(18, 2)",
+        "flag": "boolean",
+        "none": "string",
+    }
