@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -123,3 +124,42 @@ def test_types_that_fit_all_values(tmp_path: Path) -> None:
         "flag": "boolean",
         "none": "string",
     }
+
+
+def _edit(path: str, old: str, new: str) -> None:
+    text = Path(path).read_text()
+    assert text.count(old) == 1, (path, old)
+    Path(path).write_text(text.replace(old, new))
+
+
+@pytest.mark.R3
+def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, prefix: str) -> None:
+    """R3.4: bronze follows by contract, silver where it is selected, and dbt's docs have it."""
+    folder = copy / "data/raw/visitors"
+    _write(folder / "1.csv", "visitor_id,city\n1,Ulm\n2,Bonn\n")
+    steps.add(folder, None, project.load())
+    declared = "models/bronze/_bronze_visitors__sources.yml"
+    _edit(declared, "file_format: csv\n", "file_format: csv\n          contract: {new_column: evolve}\n")
+    lakehouse = project.load()
+    feed = [lakehouse.feeds["visitors"]]
+    steps.land(spark, lakehouse, feed)
+    chosen = ["--select", "visitors", "--exclude-resource-type", "unit_test"]
+    steps.build(chosen)
+
+    _write(folder / "2.csv", "visitor_id,city,Channel\n2,Jena,web\n3,Kiel,app\n")
+    steps.land(spark, lakehouse, feed)
+    assert [wrote.said for wrote in steps.build(chosen).tables] == ["1 inserted, 1 updated"]
+    trimmed = "nullif(trim(city), '') as city,\n"
+    _edit("macros/staging/staged_visitors.sql", trimmed, f"{trimmed}            channel,\n")
+    _edit("models/silver/visitors/visitors.sql", "        city,\n", "        city,\n        channel,\n")
+    contract = "models/silver/visitors/_silver_visitors__models.yml"
+    column = "      - {name: channel, data_type: string, description: Where the visitor came from.}\n"
+    _edit(contract, "  - name: rejected_visitors\n", f"{column}  - name: rejected_visitors\n")
+    steps.build(chosen)
+    found = spark.table(f"{prefix}_silver.visitors").select("visitor_id", "city", "channel")
+    assert sorted(map(tuple, found.collect())) == [(1, "Ulm", None), (2, "Jena", "web"), (3, "Kiel", "app")]
+
+    project.invoke_dbt(["--quiet", "docs", "generate"])
+    catalog = json.loads((copy / "target/catalog.json").read_text())
+    assert "channel" in catalog["sources"]["source.tidemark.bronze.visitors"]["columns"]
+    assert "channel" in catalog["nodes"]["model.tidemark.visitors"]["columns"]
