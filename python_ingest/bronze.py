@@ -64,18 +64,18 @@ def bronze_rows(
     parts = [reader.rows(layout, group, targets) for layout, group in by_layout.items()]
     rows = reduce(lambda one, other: one.unionByName(other), parts)
     return (
-        rows.withColumn("_source_file", _path_below(root, [file.uri for file, _ in files]))
+        rows.withColumn("_source_file", _path_below(root, [file.path for file, _ in files]))
         .withColumn("_row_id", f.monotonically_increasing_id())
         .drop("_uri")
     )
 
 
-def _path_below(root: str, uris: Sequence[str]) -> Column:
+def _path_below(root: str, paths: Sequence[str]) -> Column:
     """Return the path of `_uri` relative to the root, decoded; an error where it is not below it.
 
     Args:
         root: as Hadoop prints it.
-        uris: all that there are: where none is encoded, none is decoded, row by row.
+        paths: all that there are: where none is encoded in a URI, none is decoded, row by row.
     """
     uri = f.col("_uri")
     relative = f.raise_error(f.concat(f.lit(f"not below {root}: "), uri)).cast("string")
@@ -83,7 +83,7 @@ def _path_below(root: str, uris: Sequence[str]) -> Column:
         relative = f.when(f.startswith(uri, f.lit(prefix)), f.substr(uri, f.lit(len(prefix) + 1))).otherwise(
             relative
         )
-    if not any("%" in uri for uri in uris):
+    if not any("%" in as_uri(path) for path in paths):
         return relative
     decoded = f.url_decode(f.replace(relative, f.lit("+"), f.lit("%2B")))
     return f.when(f.contains(relative, f.lit("%")), decoded).otherwise(relative)

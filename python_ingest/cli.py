@@ -15,6 +15,7 @@ from python_ingest import project, steps
 from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
+from python_ingest.exporting import export_rejected
 from python_ingest.lock import hold, lake_folder
 from python_ingest.output import output
 from python_ingest.session import warm_session
@@ -37,7 +38,7 @@ class Format(str, Enum):
     JSON = "json"
 
 
-Feeds = Annotated[Optional[list[str]], typer.Argument(help="Feeds to land; all when none is given.")]
+Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds; all when none is given.")]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors; all models when none.")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
@@ -78,6 +79,16 @@ def replay_rejected(feeds: Feeds = None) -> None:
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
     steps.land(spark, lakehouse, chosen, replays=True)
+
+
+@app.command("export-rejected")
+def export(path: Annotated[Path, typer.Argument(help="The CSV file to write.")], feeds: Feeds = None) -> None:
+    """Write rejected records to a CSV file, for a spreadsheet: none of them is a formula there."""
+    path = path.resolve()
+    lakehouse = _opened()
+    names = [feed.name for feed in choose(lakehouse.feeds, feeds or [])]
+    number = export_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
+    output.text(f"{number:,} records in {path}", "exported", records=number, path=path)
 
 
 @app.command()

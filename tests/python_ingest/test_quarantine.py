@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from python_ingest.bronze_table import BronzeTable
 from python_ingest.errors import LandingError
+from python_ingest.exporting import export_rejected
 from python_ingest.landing import Lander
 from python_ingest.manifest import Manifest
 from python_ingest.quarantine import Quarantine
@@ -101,6 +104,20 @@ def test_a_replay_that_is_killed(
     assert people.land().files == 1
     _replay(people)
     assert _sound(people, "id", "name") == [("1", "Ada"), ("2", "Bob")]
+
+
+def test_records_go_to_a_spreadsheet_as_text(make_feed: MakeFeed, tmp_path: Path) -> None:
+    """R1.4: a record that begins like a formula is none; others are as they were."""
+    people = make_feed()
+    people.write("a.csv", 'id,name\n=cmd(),x,y\n@A1\n-1\nplain\n"a ""b""",c,d\n2,Bob\n')
+    people.land()
+    target = tmp_path / "rejected.csv"
+    assert export_rejected(people.spark, people.ops_schema, ["people"], target) == 5
+    with target.open(newline="") as stream:
+        rows = [*csv.DictReader(stream)]
+    assert [row["raw_record"] for row in rows] == ["'=cmd(),x,y", "'@A1", "'-1", "plain", '"a ""b""",c,d']
+    assert rows[0]["reason"] == "it has not 2 fields, as the header has"
+    assert export_rejected(people.spark, f"{people.ops_schema}_none", ["people"], target) == 0
 
 
 def test_too_many_broken_records_stop_the_batch(make_feed: MakeFeed) -> None:
