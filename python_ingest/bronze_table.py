@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from python_ingest.bronze import METADATA
-from python_ingest.columns import Target, in_sql
+from python_ingest.columns import Target, in_sql, type_in_sql
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
@@ -59,9 +59,9 @@ class BronzeTable:
                 raise LandingError(
                     f"{self.name} does not exist, but its batches up to {landed_batch} were landed.",
                     "Restore it; or, to land all its files again, delete the feed's rows of "
-                    "ops.ingested_files.",
+                    "ops.ingested_files and ops.rejected_records.",
                 )
-            columns = [f"{in_sql(target.name)} {target.type.simpleString()}" for target in declared]
+            columns = [f"{in_sql(target.name)} {type_in_sql(target.type)}" for target in declared]
             create_table(self._spark, self.name, ", ".join((*columns, *METADATA)), PROPERTIES)
             self.targets = declared
             return
@@ -81,7 +81,7 @@ class BronzeTable:
         statements: list[str] = []
         for target in targets:
             if target.name not in held:
-                statements.append(f"add columns ({in_sql(target.name)} {_ddl(target.type)})")
+                statements.append(f"add columns ({in_sql(target.name)} {type_in_sql(target.type)})")
             else:
                 statements += _widenings(in_sql(target.name), held[target.name], target.type)
         if any(statement.startswith("alter column") for statement in statements):
@@ -111,6 +111,11 @@ class BronzeTable:
         """Return whether a batch was appended."""
         return not self.rows(batch).isEmpty()
 
+    def identity(self) -> str:
+        """Return Delta's id of the table, which another table of the same name does not have."""
+        detail: Any = self._spark.sql(f"describe detail {self.name}").first()
+        return str(detail["id"])
+
     def last_batch(self) -> int:
         """Return the highest batch number in the table; 0 when it is empty."""
         last = self._spark.table(self.name).selectExpr("coalesce(max(_batch_id), 0)").first()
@@ -139,21 +144,10 @@ def _widenings(path: str, held: DataType, wanted: DataType) -> Iterator[str]:
             if field.name in held.names:
                 yield from _widenings(inner, held[field.name].dataType, field.dataType)
             else:
-                yield f"add columns ({inner} {_ddl(field.dataType)})"
+                yield f"add columns ({inner} {type_in_sql(field.dataType)})"
     elif isinstance(held, ArrayType) and isinstance(wanted, ArrayType):
         yield from _widenings(f"{path}.element", held.elementType, wanted.elementType)
     elif isinstance(held, MapType) and isinstance(wanted, MapType):
         yield from _widenings(f"{path}.value", held.valueType, wanted.valueType)
     else:
-        yield f"alter column {path} type {_ddl(wanted)}"
-
-
-def _ddl(of: DataType) -> str:
-    """Return a type as SQL, with the names of its fields quoted."""
-    if isinstance(of, StructType):
-        return f"struct<{', '.join(f'{in_sql(field.name)}: {_ddl(field.dataType)}' for field in of.fields)}>"
-    if isinstance(of, ArrayType):
-        return f"array<{_ddl(of.elementType)}>"
-    if isinstance(of, MapType):
-        return f"map<{_ddl(of.keyType)}, {_ddl(of.valueType)}>"
-    return of.simpleString()
+        yield f"alter column {path} type {type_in_sql(wanted)}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import DataType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,28 @@ def fields_of(targets: Sequence[Target], names: Sequence[str], *, ignores_case: 
     spelled = {name.lower() if ignores_case else name: name for name in names}
     wanted = {t.name: t.field.lower() if ignores_case else t.field for t in targets if t.field}
     found = {column: spelled[field] for column, field in wanted.items() if field in spelled}
-    others = named({name for name in names if name not in found.values()})
+    others = named(set(names) - set(found.values()))
     return found | {t.name: others[t.name] for t in targets if not t.field and t.name in others}
 
 
 def named(fields: set[str]) -> dict[str, str]:
     """Return fields by their SQL names; those that share one, or have none, are left out."""
-    names = [sql_name(field) for field in fields]
-    return {
-        sql_name(field): field for field in fields if names.count(sql_name(field)) == 1 and sql_name(field)
-    }
+    counts = Counter(sql_name(field) for field in fields)
+    return {name: field for field in fields if (name := sql_name(field)) and counts[name] == 1}
 
 
 def in_sql(name: str) -> str:
     """Return a column's or field's name as SQL."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def type_in_sql(of: DataType) -> str:
+    """Return a type as SQL, with the names of its fields quoted."""
+    if isinstance(of, StructType):
+        fields = (f"{in_sql(field.name)}: {type_in_sql(field.dataType)}" for field in of.fields)
+        return f"struct<{', '.join(fields)}>"
+    if isinstance(of, ArrayType):
+        return f"array<{type_in_sql(of.elementType)}>"
+    if isinstance(of, MapType):
+        return f"map<{type_in_sql(of.keyType)}, {type_in_sql(of.valueType)}>"
+    return of.simpleString()

@@ -70,16 +70,18 @@ class Contents:
     Args:
         spark: the session whose Hadoop configuration is used.
         has_lines: whether the files are text that is read by lines.
+        has_headers: whether the first one may be a header.
         max_bytes: to how many bytes a compressed file may unpack.
     """
 
-    def __init__(self, spark: SparkSession, *, has_lines: bool, max_bytes: int) -> None:
+    def __init__(self, spark: SparkSession, *, has_lines: bool, has_headers: bool, max_bytes: int) -> None:
         jvm: Any = spark.sparkContext._jvm
         self._spark = spark
         self._jvm = jvm
         self._hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
         self._codecs = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._hadoop)
         self._has_lines = has_lines
+        self._has_headers = has_headers
         self._max_bytes = max_bytes
 
     def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
@@ -99,7 +101,7 @@ class Contents:
     def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Return the contents of those files that could be read and have the size that was listed."""
         by_whole = {file.whole: file for file in files}
-        first_lines = FIRST_LINES if self._has_lines else "cast(null as bigint)"
+        first_lines = FIRST_LINES if self._has_headers else "cast(null as bigint)"
         try:
             rows = (
                 self._spark.read.format("binaryFile")
@@ -133,7 +135,9 @@ class Contents:
     def _counted(
         self, contents: dict[str, Content], files: Sequence[SourceFile], *, is_packed: bool
     ) -> dict[str, Content]:
-        first_lines = {first_line(contents[file.path].head) for file in files}
+        first_lines = {first_line(contents[file.path].head) for file in files if self._has_headers}
+        if not first_lines and not is_packed:
+            return {}
         try:
             found = self._sums(files, first_lines) if is_packed else self._likes(files, first_lines)
         except (Py4JJavaError, PySparkException) as error:

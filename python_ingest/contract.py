@@ -12,7 +12,7 @@ from python_ingest.columns import Target, fields_of, named
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.formats.base import Rejection
-from python_ingest.widening import widened
+from python_ingest.widening import is_storable, widened
 
 Kind = Literal["new_column", "missing_column", "type_change"]
 
@@ -50,7 +50,7 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
     Args:
         targets: the bronze table's columns.
         fields: the file's columns.
-        ignores_case: whether letter case matters to the format.
+        ignores_case: whether a field may be written in other letter case than it is declared in.
     """
     filled = fields_of(targets, fields.names, ignores_case=ignores_case)
     found = []
@@ -59,14 +59,17 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
             given = fields[filled[target.name]].dataType
             to = target.type if isinstance(given, NullType) else widened(target.type, given)
             if to is None or to.simpleString() != target.type.simpleString():
+                to = to if to and is_storable(to) else None
                 found.append(Change("type_change", target.name, filled[target.name], target.type, given, to))
         elif target.field:
             found.append(Change("missing_column", target.name, target.field, target.type, None, target.type))
-    new = {name for name in fields.names if name not in filled.values()}
-    names = {field: name for name, field in named(new).items() if name not in {t.name for t in targets}}
+    new = set(fields.names) - set(filled.values())
+    taken = {target.name for target in targets}
+    names = {field: name for name, field in named(new).items() if name not in taken}
     for field in fields.fields:
         if field.name in new and not isinstance(field.dataType, NullType):
-            column, of = names.get(field.name, ""), field.dataType
+            of = field.dataType
+            column = names.get(field.name, "") if is_storable(of) else ""
             found.append(Change("new_column", column, field.name, None, of, of if column else None))
     return found
 
@@ -115,11 +118,14 @@ WORDS = {
 
 
 def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> list[Target]:
-    """Return the bronze table's columns as they are after changes."""
-    becomes = {change.column: change.becomes for change in evolved if change.kind == "type_change"}
-    changed = [replace(target, type=becomes.get(target.name) or target.type) for target in targets]
-    new = [change for change in evolved if change.kind == "new_column" and change.becomes]
-    return changed + [Target(change.column, change.becomes) for change in new if change.becomes]
+    """Return the bronze table's columns as they are after changes, each made to what those before it left."""
+    columns = {target.name: target for target in targets}
+    for change in evolved:
+        if change.kind == "missing_column" or change.becomes is None:
+            continue
+        held = columns.get(change.column, Target(change.column, change.becomes))
+        columns[change.column] = replace(held, type=widened(held.type, change.becomes) or held.type)
+    return list(columns.values())
 
 
 def _stranger(feed: Feed, found: Sequence[Change], has: str) -> Rejection | None:

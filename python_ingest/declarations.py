@@ -16,7 +16,7 @@ from python_ingest.external import AnyExternal, external_keys, external_of
 METADATA_PREFIX = "_"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
-DATA_TYPE = r"^[a-z][a-z0-9_<>,:() ]*$"
+DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
 NO_TEXT = "CSV holds text, so bronze keeps text"
 
 FIXES = {

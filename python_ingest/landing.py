@@ -66,7 +66,12 @@ class Lander:
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
         self._replayer = Replayer(self._reader, self._bronze, self._manifest, self._quarantine, clock)
-        contents = Contents(spark, has_lines=self._reader.has_lines, max_bytes=feed.external.max_bytes)
+        contents = Contents(
+            spark,
+            has_lines=self._reader.has_lines,
+            has_headers=feed.external.file_format == "csv",
+            max_bytes=feed.external.max_bytes,
+        )
         self._examiner = Examiner(feed, self._storage, contents, self._reader, self._manifest)
 
     def land(self) -> Landed:
@@ -115,7 +120,9 @@ class Lander:
         newest = self._manifest.newest_time() if external.discovery == "modified_after" else None
         if newest is None:
             return listing
-        return listing.where(f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap)))
+        is_late = f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap))
+        marked = listing.join(self._manifest.open_paths(), on="path", how="left")
+        return marked.where(is_late | f.col("is_open")).drop("is_open")
 
     def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
         self._progress.plan([candidate.file for candidate in candidates])
@@ -143,10 +150,10 @@ class Lander:
 
     def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
         """Plan, write, confirm; a file that breaks the write is set aside and the others are planned anew."""
+        self._evolve(accepted, outcome)
         while accepted:
             batch = None
             try:
-                self._evolve(accepted, outcome)
                 rows = self._rows(accepted)
                 check_broken_records(self._feed, rows)
                 planned = [examined.plan for examined in accepted]
@@ -241,7 +248,7 @@ class Lander:
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
-            self._quarantine.keep(rows, batch, names)
+            self._quarantine.keep(rows, batch, self._bronze.identity(), names)
         self._manifest.confirm(batch, {row[0]: row[1] for row in counted})
         outcome.files += len(batch.files)
         outcome.rows += sum(row[1] for row in counted)

@@ -185,6 +185,11 @@ class Manifest:
         )
         return [Candidate(source_file(*row["file"]), *row[1:]) for row in picked.collect()]
 
+    def open_paths(self) -> DataFrame:
+        """Return paths (`path`, `is_open`) that were seen and are not landed: rejected, abandoned."""
+        is_open = "state not in ('landed', 'ignored')"
+        return self._newest().where(is_open).selectExpr("path", "true as is_open")
+
     def newest_time(self) -> datetime | None:
         """Return the latest modification time among the files that were landed."""
         row = self._rows().where("state = 'landed'").selectExpr("unix_micros(max(modified_at))").first()

@@ -47,13 +47,16 @@ class Quarantine:
         self._feed = feed
         self._table = f"{schema}.rejected_records"
 
-    def keep(self, rows: DataFrame, batch: Batch, fields: Mapping[str, Sequence[str] | None]) -> None:
+    def keep(
+        self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
+    ) -> None:
         """Keep a batch's broken records, once: Delta skips a batch that the table has.
 
         Args:
             rows: the batch's rows in bronze.
             batch: the batch.
-            fields: by path, the columns of the file by position; None where that is not known any more.
+            table_id: of the bronze table: batch numbers are those of one table.
+        fields: by path, the columns of the file by position; None where that is not known any more.
         """
         create_table(self._spark, self._table, COLUMNS)
         names = self._spark.createDataFrame(
@@ -76,7 +79,7 @@ class Quarantine:
             .select(self._spark.table(self._table).columns)
             .write.format("delta")
             .mode("append")
-            .option("txnAppId", f"tidemark.reject.{self._feed}")
+            .option("txnAppId", f"tidemark.reject.{self._feed}.{table_id}")
             .option("txnVersion", batch.batch_id)
             .saveAsTable(self._table)
         )

@@ -5,27 +5,34 @@ The widenings are those that Delta can make without rewriting files (its table f
 
 from __future__ import annotations
 
+import re
+
 from pyspark.sql.types import (
     ArrayType,
     ByteType,
+    CalendarIntervalType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
     DoubleType,
     FloatType,
     IntegerType,
     LongType,
     MapType,
+    NullType,
     ShortType,
     StringType,
     StructField,
     StructType,
     TimestampNTZType,
     TimestampType,
+    YearMonthIntervalType,
 )
 
 DIGITS: dict[type[DataType], int] = {ByteType: 3, ShortType: 5, IntegerType: 10, LongType: 20}
 MOST_DIGITS = 38
+ILLEGAL = r"[ ,;{}()\n\t=]"  # in the name of a column without Delta's column mapping
 INTO_DOUBLE = (FloatType, ByteType, ShortType, IntegerType)
 
 
@@ -52,6 +59,19 @@ def widened(held: DataType, given: DataType) -> DataType | None:
     if _fits(given, held):
         return held
     return _scalar(held, given)
+
+
+def is_storable(of: DataType) -> bool:
+    """Return whether a Delta table can have a column of this type: no empty or oddly named parts."""
+    if isinstance(of, StructType):
+        return bool(of.fields) and all(
+            not re.search(ILLEGAL, field.name) and is_storable(field.dataType) for field in of.fields
+        )
+    if isinstance(of, ArrayType):
+        return is_storable(of.elementType)
+    if isinstance(of, MapType):
+        return is_storable(of.keyType) and is_storable(of.valueType)
+    return not isinstance(of, (NullType, DayTimeIntervalType, YearMonthIntervalType, CalendarIntervalType))
 
 
 def _scalar(held: DataType, given: DataType) -> DataType | None:

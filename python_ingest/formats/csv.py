@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -90,8 +91,8 @@ class Csv:
         is_plain = encoding == "utf-8" and not self._options.comment and content.first_lines == 1
         text = line if is_plain and first_line(content.head) == line else None
         names = self._fields(line)
-        folded = [name.lower() for name in names]
-        if twice := sorted({name for name in folded if folded.count(name) > 1}):
+        counts = Counter(name.lower() for name in names)
+        if twice := sorted(name for name, count in counts.items() if count > 1):
             return Rejection(f"the header names {', '.join(repr(name) for name in twice)} more than once")
         if len(names) > MOST_FIELDS:
             return Rejection(f"the header names more than {MOST_FIELDS:,} columns")
@@ -114,6 +115,7 @@ class Csv:
 
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
         """Parse line by line, so that a broken quote harms no other record."""
+        names = names if self._options.header else self._declared  # as the feed is declared by now
         schema = ", ".join(f"{name} string" for name in (*_numbered(names), "_broken"))
         parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
         width = f"it has not {len(names)} fields, as the header has"

@@ -36,18 +36,36 @@ def inferred_fields(said: str | None, types: StructType, are_lost: Collection[st
         if field.name not in types.names:
             of = storable(field.dataType)
         elif field.name in are_lost:
-            of = field.dataType
+            of = completed(types[field.name].dataType, field.dataType)
         else:
             of = types[field.name].dataType
         fields.append(StructField(field.name, of))
     return StructType(fields)
 
 
+def completed(held: DataType, given: DataType) -> DataType:
+    """Return an inferred type with the parts that bronze lacks as columns of a table could have them."""
+    if isinstance(given, NullType):
+        return held
+    if isinstance(held, ArrayType) and isinstance(given, ArrayType):
+        return ArrayType(completed(held.elementType, given.elementType))
+    if not isinstance(held, StructType) or not isinstance(given, StructType):
+        return given
+    fields = [
+        (field.name, completed(held[field.name].dataType, field.dataType))
+        if field.name in held.names
+        else (field.name, storable(field.dataType))
+        for field in given.fields
+    ]
+    return StructType([StructField(name, of) for name, of in fields if not isinstance(of, NullType)])
+
+
 def type_of(said: str) -> DataType:
     """Return the type of a variant: an object is a struct, and values of several types are text."""
     parts = re.split(r"(`(?:[^`]|``)*`)", said)
-    plain = [re.sub(r"VARIANT(?!:)", "STRING", re.sub(r"OBJECT(?=<)", "STRUCT", part)) for part in parts[::2]]
-    parts[::2] = plain
+    for number in range(0, len(parts), 2):
+        structs = re.sub(r"\bOBJECT(?=<)", "STRUCT", parts[number])
+        parts[number] = re.sub(r"\bVARIANT\b(?!:)", "STRING", structs)
     return DataType.fromDDL("".join(parts))
 
 

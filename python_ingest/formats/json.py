@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructType
 from rich.filesize import decimal
@@ -14,6 +16,7 @@ from python_ingest.columns import Target, fields_of, in_sql, sql_name
 from python_ingest.contents import Content
 from python_ingest.declarations import Feed
 from python_ingest.external import JsonOptions
+from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection, compression, origin
 from python_ingest.formats.inference import inferred_fields
 from python_ingest.formats.lines import read_plain_lines
@@ -54,24 +57,34 @@ class Json:
         self._is_surveyed = any(policy != "rescue" for policy in contract.model_dump().values())
         self._declared = {column.in_file for column in feed.columns}
         self._surveyed: dict[str, StructType] = {}
+        self._unclear: dict[str, str] = {}
 
     def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
         """Infer the fields of each file from all its records, where the contract asks for them."""
-        self._surveyed = {}
-        if not self._is_surveyed or not files:
-            return
-        types = _types(targets, ())
+        self._surveyed, self._unclear = {}, {}
+        if self._is_surveyed and files:
+            self._infer(files, _types(targets, ()))
+
+    def _infer(self, files: Sequence[SourceFile], types: StructType) -> None:
         parsed = self._parsed(self._read(files), types).where("_corrupt_reason is null")
         lost = [
             f.bool_or(f.expr(_lost(field.name, field.dataType))).alias(f"lost{number}")
             for number, field in enumerate(types)
         ]
         inferred = f.expr("schema_of_variant_agg(try_parse_json(_line))").alias("inferred")
-        found = {row["_uri"]: row for row in parsed.groupBy("_uri").agg(inferred, *lost).collect()}
-        for file in files:
-            if row := next((found[uri] for uri in spellings(file.uri) if uri in found), None):
-                are_lost = {field.name for number, field in enumerate(types) if row[f"lost{number}"]}
-                self._surveyed[file.path] = inferred_fields(row["inferred"], types, are_lost)
+        try:
+            found = {row["_uri"]: row for row in parsed.groupBy("_uri").agg(inferred, *lost).collect()}
+            for file in files:
+                if row := next((found[uri] for uri in spellings(file.uri) if uri in found), None):
+                    are_lost = {field.name for number, field in enumerate(types) if row[f"lost{number}"]}
+                    self._surveyed[file.path] = inferred_fields(row["inferred"], types, are_lost)
+        except (Py4JJavaError, PySparkException, RecursionError) as error:
+            if len(files) > 1:
+                for file in files:  # one of them is the cause
+                    self._infer([file], types)
+            else:
+                said = "too deep" if isinstance(error, RecursionError) else innermost(error)
+                self._unclear[files[0].path] = f"its fields cannot be inferred: {said}"
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Refuse what cannot be JSON in UTF-8."""
@@ -83,6 +96,8 @@ class Json:
             return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
         if b"\x00" in content.head:
             return Rejection("not JSON in UTF-8: it holds NUL bytes")
+        if file.path in self._unclear:
+            return Rejection(self._unclear[file.path])
         names = self._surveyed[file.path].names if file.path in self._surveyed else []
         return Renamed(tuple(sorted(n for n in names if sql_name(n) != n and n not in self._declared)))
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 NESTED = (ArrayType, MapType, StructType)
+TIMES = {  # all digits of a time, where Spark would write three
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 NUMBER = "decimal(38, 18)"
 
 
@@ -78,7 +82,7 @@ def _unless_held(raw: str, typed: str, parsed: str, losses: list[str]) -> str:
 
 def text_in_sql(text: str) -> str:
     """Return a string literal as SQL."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
     return f"'{escaped}'"
 
 
@@ -86,4 +90,7 @@ def rescued(values: Sequence[Column]) -> Column:
     """Return values as one JSON object without those that are NULL; NULL when there are none."""
     if not values:
         return f.lit(None).cast("string")
-    return f.nullif(f.to_json(f.struct(*values)), f.lit("{}"))
+    return f.nullif(f.to_json(f.struct(*values), TIMES), f.lit("{}"))
+
+
+TIMES_IN_SQL = f"map({', '.join(text_in_sql(word) for pair in TIMES.items() for word in pair)})"

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
-from pyspark.sql.types import DataType, StringType, StructType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    NumericType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
-from python_ingest.columns import Target, fields_of, in_sql
+from python_ingest.columns import Target, fields_of, in_sql, type_in_sql
 from python_ingest.contents import Content
 from python_ingest.declarations import Feed
 from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection, origin
-from python_ingest.formats.rescue import NESTED, is_lost, rescued
+from python_ingest.formats.rescue import NESTED, TIMES_IN_SQL, is_lost, rescued, text_in_sql
 from python_ingest.storage import SourceFile, hadoop_path
 
 if TYPE_CHECKING:
@@ -65,6 +73,8 @@ class Typed:
                 self._schemas[layout] = self._spark.read.format(self._format).load(file.glob).schema
         except (Py4JJavaError, PySparkException) as error:
             return Rejection(f"its schema cannot be read: {innermost(error)}")
+        if any(name.lower() == "_metadata" for name in self._schemas[layout].names):
+            return Rejection("it has a column called _metadata, which Spark keeps for itself")
         return layout
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType:
@@ -113,14 +123,22 @@ def _held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column 
     value = f.col(in_sql(name))
     if given.simpleString() == wanted.simpleString():
         return value, None
+    raw = f"to_json({in_sql(name)}, {TIMES_IN_SQL})"
     if isinstance(given, NESTED) and isinstance(wanted, StringType):
-        return f.to_json(value), None
+        return f.expr(raw), None
     if isinstance(given, NESTED) and isinstance(wanted, NESTED):
-        raw = f"to_json({in_sql(name)})"
-        typed = f"from_json({raw}, '{wanted.simpleString()}')"
+        typed = f"from_json({raw}, {text_in_sql(type_in_sql(wanted))}, {TIMES_IN_SQL})"
         return f.expr(typed), f.expr(is_lost(raw, typed, wanted))
-    if isinstance(given, NESTED) or isinstance(wanted, NESTED):
+    if not _is_castable(given, wanted):
         return f.lit(None).cast(wanted), value.isNotNull()
     cast = value.try_cast(wanted)
     lost = value.isNotNull() & ~cast.try_cast(given).eqNullSafe(value)
     return f.when(~lost, cast), lost
+
+
+def _is_castable(given: DataType, wanted: DataType) -> bool:
+    """Return whether values of one type can be the same ones in another: a number is no time."""
+    scalars = not isinstance(given, NESTED) and not isinstance(wanted, NESTED)
+    kinds = (NumericType, (DateType, TimestampType, TimestampNTZType))
+    alike = any(isinstance(given, kind) and isinstance(wanted, kind) for kind in kinds)
+    return scalars and (alike or isinstance(given, StringType) or isinstance(wanted, StringType))

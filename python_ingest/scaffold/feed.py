@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,6 +116,8 @@ class Proposal:
             return f"cast(null as {column.bronze_type})"
         if isinstance(value, (dict, list)):
             text = text_in_sql(json.dumps(value, default=str))
+            if column.bronze_type == "string":
+                return text
             return f"from_json({text}, {text_in_sql(column.bronze_type)})"
         text = str(value).lower() if isinstance(value, bool) else str(value)
         quoted = text_in_sql(text)
@@ -150,6 +153,12 @@ def proposed(sample: Sample, files: Sequence[Path], folder: Path, name: str | No
         )
     entity = given.removesuffix("s")
     columns = tuple(_column(sample, field, entity) for field in sample.types)
+    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+    if twice:
+        raise TidemarkError(
+            f"Several columns would be called {', '.join(twice)}.",
+            "Declare the feed by hand: docs/landing.md.",
+        )
     key_field = key_of(sample, entity)
     key = next((column for column in columns if column.field == key_field), None)
     if key is None:
@@ -181,6 +190,9 @@ def _column(sample: Sample, field: str, entity: str) -> Proposed:
             "Declare the feed by hand, under another name: docs/landing.md.",
         )
     required = all(row.get(field) is not None for row in sample.records)
+    name = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        name = f"column_{list(sample.types).index(field) + 1}"
     name = f"{entity}_{name}" if name.upper() in _keywords() else name
     return Proposed(name, field, "string" if sample.file_format == "csv" else of, of, required)
 

@@ -115,6 +115,8 @@ def _csv(file: Path, texts: Sequence[tuple[str, str]]) -> Sample:
     options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
     if texts[0][1] == "windows-1252":
         options["encoding"] = "windows-1252"
+    if any("\n" in value for row in records for value in row.values() if value):
+        options["multi_line"] = True
     types = {name: _type([row[name] for row in records if row[name]]) for name in names}
     return Sample("csv", options, types, records[:SAMPLE_RECORDS])
 
@@ -160,7 +162,7 @@ def _parsed(text: str) -> Any:
 
 def _typed(spark: SparkSession, file_format: str, files: Sequence[Path]) -> Sample:
     frame = spark.read.format(file_format).load([str(file.resolve()) for file in files[:SAMPLE_FILES]])
-    records = [row.asDict() for row in frame.limit(SAMPLE_RECORDS).collect()]
+    records = [row.asDict(recursive=True) for row in frame.limit(SAMPLE_RECORDS).collect()]
     types = {field.name: field.dataType.simpleString() for field in frame.schema}
     return Sample(file_format, {}, types, records)
 

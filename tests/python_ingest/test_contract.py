@@ -172,6 +172,69 @@ def test_a_declared_type_follows_bronze_or_stops(make_feed: MakeFeed) -> None:
         make_feed({"id": "date"}, "json").land()
 
 
+def test_several_files_of_one_batch_evolve_one_column(make_feed: MakeFeed, spark: SparkSession) -> None:
+    """R3.4: each change is made to what those before it left, also when another file of the batch breaks."""
+    people = make_feed({"id": "int"}, "parquet", contract={"type_change": "evolve", "new_column": "evolve"})
+    for number, more in enumerate(("1 as x", "5000000000L as x", "1.5bd as x")):
+        query = f"select {number} as id, {more}, named_struct('y', x) as s"
+        spark.sql(query).coalesce(1).write.parquet(str(people.folder / str(number)))
+    broken = bytearray(next((people.folder / "0").glob("*.parquet")).read_bytes())
+    broken[4:40] = b"\x00" * 36
+    people.write("broken.parquet", bytes(broken))
+    outcome = people.land()
+    assert (outcome.files, [*outcome.rejected]) == (3, ["broken.parquet"])
+    table = spark.table(people.feed.table)
+    assert dict(table.dtypes)["x"] == "decimal(21,1)"
+    found = table.selectExpr("id", "cast(x as string)", "cast(s.y as string)", "_rescued_data").collect()
+    assert sorted(map(tuple, found)) == [
+        (0, "1.0", "1.0", None),
+        (1, "5000000000.0", "5000000000.0", None),
+        (2, "1.5", "1.5", None),
+    ]
+
+
+def test_values_that_no_cast_takes_are_rescued(make_feed: MakeFeed, spark: SparkSession) -> None:
+    """R1.4: a number is no time, and stops nothing; all digits of a time are kept."""
+    people = make_feed({"id": "int", "at": "timestamp", "day": "date"}, "parquet")
+    at = "timestamp'2025-01-01 10:00:00.123456'"
+    queries = (
+        f"select 1 as id, {at} as at, date'2025-01-01' as day, {at} as more",
+        "select 2 as id, 1735725600000L as at, true as day",
+        "select 3 as id, date'2025-01-01' as at, 20250101 as day",
+        "select 4 as id, 1 as at, 2 as day, 3 as _metadata",
+    )
+    for number, query in enumerate(queries):
+        spark.sql(query).coalesce(1).write.parquet(str(people.folder / str(number)))
+    (reason,) = people.land().rejected.values()
+    assert "a column called _metadata" in reason
+    assert people.rows("id", "cast(at as string)", "cast(day as string)", "_rescued_data") == [
+        (1, "2025-01-01 10:00:00.123456", "2025-01-01", '{"more":"2025-01-01T10:00:00.123456Z"}'),
+        (2, None, None, '{"at":1735725600000,"day":true}'),
+        (3, "2025-01-01 00:00:00", None, '{"day":20250101}'),
+    ]
+
+
+def test_nested_json_that_bronze_cannot_have(make_feed: MakeFeed) -> None:
+    """R3.4: names that Delta refuses are rescued; nulls and new numbers inside do not narrow a column."""
+    contract = {"new_column": "evolve", "type_change": "evolve"}
+    people = make_feed({"id": "int", "to": "struct<city:string>"}, "json", contract=contract)
+    people.write(
+        "a.json",
+        '{"id": 1, "to": {"city": "Bonn", "zip": null}, "odd": {"zip code": 1}, "VARIANTS": 2}\n',
+    )
+    people.write("b.json", '{"id": 2, "to": {"city": "Ulm", "zip": 1.5}}\n{"id": 3, "to": {"zip": 22.25}}\n')
+    people.write("deep.json", '{"id": 4, "x": ' + '{"x":' * 300 + "1" + "}" * 300 + "}\n")
+    outcome = people.land()
+    assert [*outcome.rejected] == ["deep.json"]
+    assert outcome.rejected["deep.json"].startswith("its fields cannot be inferred: ")
+    rows = people.rows("id", "to.city", "to.zip", "variants", "get_json_object(_rescued_data, '$.odd')")
+    assert rows == [
+        (1, "Bonn", None, 2, '{"zip code":1}'),
+        (2, "Ulm", 1.5, None, None),
+        (3, None, 22.25, None, None),
+    ]
+
+
 WIDENED = [
     ("int", "bigint", "bigint"),
     ("bigint", "int", "bigint"),

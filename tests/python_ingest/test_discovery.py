@@ -28,10 +28,13 @@ def test_only_files_after_the_checkpoint_are_read(make_feed: MakeFeed) -> None:
     """R4.1: order1 2:00, order2 3:00, order3 4:00; the checkpoint says 3:00: only order3 is read."""
     orders = make_feed(discovery="modified_after", overlap="0 seconds")
     at(orders.write("order2.csv", "id,name\n2,Bob\n"), "03:00")
-    orders.land()
+    at(orders.write("order0.csv", "id\n0\n"), "01:00")
+    assert orders.land().rejected
     at(orders.write("order1.csv", "id,name\n1,Ada\n"), "02:00")
     at(orders.write("order3.csv", "id,name\n3,Cy\n"), "04:00")
-    assert orders.land().files == 1
+    outcome = orders.land()
+    assert outcome.files == 1
+    assert [*outcome.rejected] == ["order0.csv"], "what was set aside is looked at again, however old"
     assert orders.rows("id", "_source_file") == [("2", "order2.csv"), ("3", "order3.csv")]
     at(orders.write("tied.csv", "id,name\n4,Di\n"), "04:00")
     assert orders.land().files == 1, "a file of the checkpoint's very time is not lost"

@@ -200,7 +200,7 @@ def test_a_file_that_breaks_while_it_is_read_is_set_aside_alone(make_feed: MakeF
     people.write("good.csv", "id,name\n1,Ada\n")
     outcome = people.land()
     assert (outcome.files, outcome.rows) == (1, 1)
-    assert outcome.rejected["cut.csv.gz"].startswith("broken: ")
+    assert outcome.rejected["cut.csv.gz"].startswith("cannot be read: ")
     noted = len(people.states())
     assert people.land().rejected == outcome.rejected
     assert len(people.states()) == noted
