@@ -102,8 +102,8 @@ def _check_object(line: str, corrupt: str | None, number: Any, name: Any, rescue
     kept = json.loads(rescued) if rescued else {}
     if "id" not in kept:
         assert number == value.get("id"), line
-    elif type(kept["id"]) is int:
-        assert not -(2**63) <= kept["id"] < 2**63, line
+    elif type(value["id"]) is int:
+        assert not -(2**63) <= value["id"] < 2**63, line
     if isinstance(value.get("name"), str):
         assert name == value["name"], line
     assert set(value) - {"id", "name"} == set(kept) - {"id", "name"}, line
