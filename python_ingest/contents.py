@@ -217,9 +217,7 @@ class Contents:
             for start in range(window, window + MAX_LINE_BYTES, HEAD_BYTES):
                 stream.seek(start)
                 length = min(HEAD_BYTES, window + MAX_LINE_BYTES - start)
-                some = bytes(
-                    self._jvm.org.apache.commons.io.IOUtils.toByteArray(self._bounded(stream, length))
-                )
+                some = self._bytes(stream, length)
                 if b"\n" in some or b"\r" in some:
                     break
             else:

@@ -15,6 +15,11 @@ from python_ingest.formats.base import Rejection
 from python_ingest.widening import is_storable, widened
 
 Kind = Literal["new_column", "missing_column", "type_change"]
+WORDS = {
+    "missing_column": "lacks",
+    "new_column": "has columns that are not declared:",
+    "type_change": "has another type:",
+}
 
 
 @dataclass(frozen=True)
@@ -108,13 +113,6 @@ def judged(feed: Feed, path: str, found: Sequence[Change], has: str) -> list[Cha
                 return Rejection(f"{said}, to which bronze cannot be widened")
             evolved += [change for change in some if change.becomes]
     return evolved
-
-
-WORDS = {
-    "missing_column": "lacks",
-    "new_column": "has columns that are not declared:",
-    "type_change": "has another type:",
-}
 
 
 def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> list[Target]:

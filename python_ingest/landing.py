@@ -7,9 +7,10 @@ says `landed`. Killed anywhere, the next run finishes the planned batch under th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JJavaError
@@ -167,7 +168,7 @@ class Lander:
                 outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
                 accepted = sound
             else:
-                self._confirm(batch, accepted, outcome)
+                self._confirm(batch, partial(list, accepted), outcome)
                 return
 
     def _evolve(self, accepted: Sequence[Examined], outcome: Landed) -> None:
@@ -185,8 +186,14 @@ class Lander:
         if batch.is_replay:
             self._replayer.finish(batch, outcome)
             return
-        files = self._examiner.unchanged(batch, listing, self._bronze.targets)
-        if not self._bronze.has(batch):
+
+        def unchanged() -> list[Examined] | None:
+            return self._examiner.unchanged(batch, listing, self._bronze.targets)
+
+        if self._bronze.has(batch):
+            self._confirm(batch, lambda: unchanged() or [], outcome)
+        else:
+            files = unchanged()
             if files is None:
                 self._manifest.abandon(batch, "a file of the batch changed or went away")
                 return
@@ -196,7 +203,7 @@ class Lander:
                 broken, _ = self._broken(error, files)
                 self._manifest.abandon(batch, f"{broken.file.path} is broken")
                 return
-        self._confirm(batch, files or [], outcome)
+            self._confirm(batch, lambda: files, outcome)
         outcome.resumed = batch.batch_id
 
     def _sorted_out(self, error: Exception, files: Sequence[Examined]) -> tuple[list[Examined], list[Noted]]:
@@ -227,12 +234,13 @@ class Lander:
         read = [(examined.file, examined.layout) for examined in files]
         return bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
 
-    def _confirm(self, batch: Batch, files: Sequence[Examined], outcome: Landed) -> None:
+    def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
         """Keep the broken records, and record the batch as landed.
 
         Args:
             batch: the batch, which bronze has.
-            files: its files as they were examined, as far as they are still there.
+            files: gives its files as they were examined, as far as they are still there; called only where
+                records are broken, since a resumed batch is read anew for it.
             outcome: what the landing did so far.
         """
         rows = self._bronze.rows(batch)
@@ -244,7 +252,7 @@ class Lander:
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
         if broken := {row[0] for row in counted if row[2]}:
-            layouts = {examined.file.path: examined.layout for examined in files}
+            layouts = {examined.file.path: examined.layout for examined in files()}
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.functions import expr
 
 from python_ingest.storage import SourceFile, source_file, utc_time
-from python_ingest.tables import create_table
+from python_ingest.tables import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,6 @@ COLUMNS = """
     _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
 """
 REPLAY = "_rejected_records"  # stands for a file in a batch of rejected records: no file has such a name
-SCHEMA = ", ".join(line.split(" comment ")[0].strip() for line in COLUMNS.strip().splitlines())
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Candidate:
     is_same: bool
 
 
-class Manifest:
+class Manifest(FeedTable):
     """The manifest's rows of one feed.
 
     Args:
@@ -119,10 +118,8 @@ class Manifest:
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
-        self._spark = spark
-        self._feed = feed
-        self._table = f"{schema}.ingested_files"
-        create_table(spark, self._table, COLUMNS)
+        super().__init__(spark, schema, feed, "ingested_files", COLUMNS)
+        self._create()
         batches = (
             self._rows()
             .groupBy("batch_id")
@@ -227,14 +224,7 @@ class Manifest:
         if not outcomes:
             return
         self._sequence += 1
-        rows = [
-            (self._feed, *astuple(noted.file), *astuple(noted)[1:], at, self._sequence) for noted in outcomes
-        ]
-        frame = self._spark.createDataFrame(rows, SCHEMA)
-        frame.coalesce(1).write.format("delta").mode("append").saveAsTable(self._table)
-
-    def _rows(self) -> DataFrame:
-        return self._spark.table(self._table).where(f"feed = '{self._feed}'")
+        self._add([(*astuple(noted.file), *astuple(noted)[1:], at, self._sequence) for noted in outcomes])
 
     def _newest(self) -> DataFrame:
         landed = "struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed')"

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
-from python_ingest.tables import create_table
+from python_ingest.tables import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +33,7 @@ COLUMNS = """
 SHOWN = 200  # characters of a record in a message
 
 
-class Quarantine:
+class Quarantine(FeedTable):
     """The rejected records of one feed.
 
     Args:
@@ -43,9 +43,7 @@ class Quarantine:
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
-        self._spark = spark
-        self._feed = feed
-        self._table = f"{schema}.rejected_records"
+        super().__init__(spark, schema, feed, "rejected_records", COLUMNS)
 
     def keep(
         self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
@@ -56,9 +54,9 @@ class Quarantine:
             rows: the batch's rows in bronze.
             batch: the batch.
             table_id: of the bronze table: batch numbers are those of one table.
-        fields: by path, the columns of the file by position; None where that is not known any more.
+            fields: by path, the columns of the file by position; None where that is not known any more.
         """
-        create_table(self._spark, self._table, COLUMNS)
+        self._create()
         names = self._spark.createDataFrame(
             [(path, list(names) if names is not None else None) for path, names in fields.items()],
             "path string, fields array<string>",
@@ -93,8 +91,7 @@ class Quarantine:
         if not self._spark.catalog.tableExists(self._table):
             return None
         batch = "null" if replayed_batch is None else str(replayed_batch)
-        mine = f"feed = '{self._feed}' and replayed_batch <=> {batch} and fields is not null"
-        found = self._spark.table(self._table).where(mine)
+        found = self._rows().where(f"replayed_batch <=> {batch} and fields is not null")
         return None if found.isEmpty() else found
 
     def mark(self, keys: Sequence[tuple[int, int]], batch: Batch) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from python_ingest.contract import Change
-from python_ingest.tables import create_table
+from python_ingest.tables import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +25,7 @@ COLUMNS = """
 KEY = ("change", "column_name", "to_type")
 
 
-class SchemaChanges:
+class SchemaChanges(FeedTable):
     """The changes of one feed.
 
     Args:
@@ -35,9 +35,7 @@ class SchemaChanges:
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
-        self._spark = spark
-        self._feed = feed
-        self._table = f"{schema}.schema_changes"
+        super().__init__(spark, schema, feed, "schema_changes", COLUMNS)
 
     def record(self, found: Sequence[tuple[str, Change]], at: datetime) -> list[Change]:
         """Record changes that are not recorded yet, in one commit.
@@ -51,19 +49,15 @@ class SchemaChanges:
         """
         if not found:
             return []
-        create_table(self._spark, self._table, COLUMNS)
-        known = self._spark.table(self._table).where(f"feed = '{self._feed}'")
-        keys = {tuple(row) for row in known.select(*KEY).collect()}
+        self._create()
+        keys = {tuple(row) for row in self._rows().select(*KEY).collect()}
         rows, new = [], []
         for path, change in found:
             from_type, to_type = (of.simpleString() if of else None for of in (change.held, change.becomes))
             if (change.kind, change.column, to_type) not in keys:
                 keys.add((change.kind, change.column, to_type))
-                rows.append(
-                    (self._feed, change.kind, change.column, change.field, from_type, to_type, path, at)
-                )
+                rows.append((change.kind, change.column, change.field, from_type, to_type, path, at))
                 new.append(change)
         if rows:
-            frame = self._spark.createDataFrame(rows, self._spark.table(self._table).schema)
-            frame.coalesce(1).write.format("delta").mode("append").saveAsTable(self._table)
+            self._add(rows)
         return new

@@ -1,16 +1,16 @@
-"""Creating the tables that landing writes."""
+"""Creating the tables that landing writes, and the rows of one feed in those of state."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from delta.tables import DeltaTable
 
 from python_ingest.errors import TidemarkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def create_table(
@@ -44,3 +44,33 @@ def create_table(
     for key, value in (properties or {}).items():
         writer = writer.tableProperty(key, value)
     writer.createOrReplace()
+
+
+class FeedTable:
+    """The rows of one feed in a table of state.
+
+    Args:
+        spark: the session.
+        schema: the schema of the state tables.
+        feed: the feed's name.
+        name: the table's name in the schema.
+        columns: the columns as SQL, a line each, with types and comments.
+    """
+
+    def __init__(self, spark: SparkSession, schema: str, feed: str, name: str, columns: str) -> None:
+        self._spark = spark
+        self._feed = feed
+        self._table = f"{schema}.{name}"
+        self._columns = columns
+
+    def _create(self) -> None:
+        create_table(self._spark, self._table, self._columns)
+
+    def _rows(self) -> DataFrame:
+        return self._spark.table(self._table).where(f"feed = '{self._feed}'")
+
+    def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Append rows in one commit; each gets the feed's name before it."""
+        types = [line.split(" comment ")[0].strip() for line in self._columns.strip().splitlines()]
+        frame = self._spark.createDataFrame([(self._feed, *row) for row in rows], ", ".join(types))
+        frame.coalesce(1).write.format("delta").mode("append").saveAsTable(self._table)

@@ -20,7 +20,7 @@ from python_ingest.contents import HEAD_BYTES, MAX_LINE_BYTES, Content, first_li
 from python_ingest.declarations import Feed
 from python_ingest.external import CsvOptions
 from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
-from python_ingest.formats.lines import is_legible, read_lines, read_plain_lines
+from python_ingest.formats.lines import ILLEGIBLE, is_legible, read_lines, read_plain_lines
 from python_ingest.formats.rescue import rescued
 from python_ingest.storage import SourceFile
 
@@ -118,11 +118,10 @@ class Csv:
         names = names if self._options.header else self._declared  # as the feed is declared by now
         schema = ", ".join(f"{name} string" for name in (*_numbered(names), "_broken"))
         parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
-        width = f"it has not {len(names)} fields, as the header has"
         reason = (
-            f.when(~f.col("_is_legible"), "it holds bytes of another encoding")
+            f.when(~f.col("_is_legible"), ILLEGIBLE)
             .when(self._quote_is_open(names), "a quote is not closed")
-            .when(f.col("_fields").isNull() | f.col("_fields._broken").isNotNull(), width)
+            .when(f.col("_fields").isNull() | f.col("_fields._broken").isNotNull(), _other_width(names))
         )
         return self._mapped(names, parsed.withColumn("_corrupt_reason", reason), targets)
 
@@ -161,9 +160,7 @@ class Csv:
             .csv([file.glob for file in files])
         )
         text = f.coalesce("_broken", f.to_csv(f.struct(*names), {"sep": self._options.delimiter}))
-        reason = f.when(~is_legible(text), "it holds bytes of another encoding").when(
-            f.col("_broken").isNotNull(), f"it has not {len(names)} fields, as the header has"
-        )
+        reason = f.when(~is_legible(text), ILLEGIBLE).when(f.col("_broken").isNotNull(), _other_width(names))
         return records.select(
             f.struct(*names).alias("_fields"), text.alias("_line"), reason.alias("_corrupt_reason"), *origin()
         )
@@ -246,3 +243,7 @@ def _header(layout: Hashable) -> Header:
 
 def _numbered(names: Sequence[str]) -> list[str]:
     return [f"c{position}" for position in range(len(names))]
+
+
+def _other_width(names: Sequence[str]) -> str:
+    return f"it has not {len(names)} fields, as the header has"

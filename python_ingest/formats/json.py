@@ -19,7 +19,7 @@ from python_ingest.external import JsonOptions
 from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection, compression, origin
 from python_ingest.formats.inference import inferred_fields
-from python_ingest.formats.lines import read_plain_lines
+from python_ingest.formats.lines import ILLEGIBLE, read_plain_lines
 from python_ingest.formats.rescue import NESTED, is_lost, text_in_sql
 from python_ingest.paths import spellings
 from python_ingest.storage import SourceFile
@@ -156,7 +156,7 @@ class Json:
         names = f.map_keys("_raw")
         is_object = f.col("_raw").isNotNull() & f.col("_fields").isNotNull() & f.col("_is_alone")
         reason = (
-            f.when(~f.col("_is_legible"), "it holds bytes of another encoding")
+            f.when(~f.col("_is_legible"), ILLEGIBLE)
             .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
             .when(~f.coalesce(is_object, f.lit(False)), "it is not one JSON object")
         )

@@ -13,6 +13,7 @@ from python_ingest.storage import SourceFile
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+ILLEGIBLE = "it holds bytes of another encoding"
 NOT_IN_TEXT = "\u0001"
 
 

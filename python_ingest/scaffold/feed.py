@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,7 @@ def _location(folder: Path) -> str:
     return str(folder.resolve()) if relative.startswith("..") else relative
 
 
+@cache
 def _keywords() -> set[str]:
     """Return the words that sqlfluff does not take as names, where it is installed."""
     try:
