@@ -12,8 +12,8 @@ setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the j
 demo: setup ## land the real purchase log month by month and build it
 	@$(BIN)/tidemark demo
 
-test: lint .servers/.ready ## run everything: lint, then pytest with dbt build on a scratch lake
-	@$(BIN)/python -m pytest
+test: lint .servers/.ready ## run everything: lint, then pytest with dbt build on scratch lakes, in two processes
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: setup ## ruff, mypy and sqlfluff
 	@$(BIN)/ruff check .

@@ -118,8 +118,10 @@ class BronzeTable:
 
     def last_batch(self) -> int:
         """Return the highest batch number in the table; 0 when it is empty."""
-        last = self._spark.table(self.name).selectExpr("coalesce(max(_batch_id), 0)").first()
-        return int(last[0]) if last else 0
+        last: Any = (
+            self._spark.table(self.name).agg(f.max("_batch_id")).first()
+        )  # Delta knows without reading
+        return last[0] or 0
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column as the table is to have it: what landing widened stays wide."""

@@ -120,25 +120,19 @@ class Manifest(FeedTable):
     def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
         super().__init__(spark, schema, feed, "ingested_files", COLUMNS)
         self._create()
-        batches = (
+        last: Any = (
             self._rows()
-            .groupBy("batch_id")
-            .agg(
-                expr("max(_sequence) as sequence"),
-                expr("count_if(state = 'planned') > 0 as is_planned"),
-                expr("count_if(state = 'landed') > 0 as is_landed"),
-                expr("count_if(state = 'abandoned') > 0 as is_abandoned"),
+            .selectExpr(
+                "coalesce(max(_sequence), 0) as sequence",
+                "coalesce(max(batch_id), 0) as batch_id",
+                "coalesce(max(batch_id) filter (where state in ('landed', 'abandoned')), 0) as closed",
+                "coalesce(max(batch_id) filter (where state = 'landed'), 0) as landed",
             )
+            .first()
         )
-        last: Any = batches.selectExpr(
-            "coalesce(max(sequence), 0) as sequence",
-            "coalesce(max(batch_id), 0) as batch_id",
-            "min(batch_id) filter (where is_planned and not is_landed and not is_abandoned) as unfinished",
-            "coalesce(max(batch_id) filter (where is_landed), 0) as landed",
-        ).first()
         self._sequence: int = last["sequence"]
         self._last_batch: int = last["batch_id"]
-        self._unfinished: int | None = last["unfinished"]
+        self._unfinished: int | None = last["batch_id"] if last["batch_id"] > last["closed"] else None
         self.landed_batch: int = last["landed"]
 
     def unfinished(self) -> Batch | None:

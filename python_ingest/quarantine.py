@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
-from python_ingest.tables import FeedTable
+from python_ingest.tables import FeedTable, local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,10 +57,8 @@ class Quarantine(FeedTable):
             fields: by path, the columns of the file by position; None where that is not known any more.
         """
         self._create()
-        names = self._spark.createDataFrame(
-            [(path, list(names) if names is not None else None) for path, names in fields.items()],
-            "path string, fields array<string>",
-        )
+        named = [(path, list(names) if names is not None else None) for path, names in fields.items()]
+        names = local_rows(self._spark, "path string, fields array<string>", named)
         broken = rows.where("_corrupt_record is not null").select(
             f.lit(self._feed).alias("feed"),
             f.col("_source_file").alias("path"),
@@ -96,7 +94,7 @@ class Quarantine(FeedTable):
 
     def mark(self, keys: Sequence[tuple[int, int]], batch: Batch) -> None:
         """Record that records (`batch_id`, `row_id`) are replayed in a batch."""
-        frame = self._spark.createDataFrame(keys, "batch_id bigint, row_id bigint")
+        frame = local_rows(self._spark, "batch_id bigint, row_id bigint", keys)
         frame.createOrReplaceTempView("_tidemark_replayed")
         self._spark.sql(
             f"merge into {self._table} as rejected using _tidemark_replayed as replayed "

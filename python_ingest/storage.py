@@ -16,6 +16,7 @@ from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.failures import innermost
 from python_ingest.paths import as_glob, as_uri, regex_of
+from python_ingest.tables import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,7 +120,7 @@ class Storage:
 
     def find(self, listing: DataFrame, paths: Sequence[str]) -> dict[str, SourceFile]:
         """Return the files of a listing that have one of these paths."""
-        wanted = self._spark.createDataFrame([(path,) for path in paths], "path string")
+        wanted = local_rows(self._spark, "path string", [(path,) for path in paths])
         found = listing.join(f.broadcast(wanted), on="path", how="left_semi")
         rows = found.select("path", "whole", "size", f.unix_micros("modified_at")).collect()
         return {row["path"]: source_file(*row) for row in rows}

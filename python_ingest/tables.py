@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
 
 from delta.tables import DeltaTable
+from pyspark.sql import functions as f
+from pyspark.sql.types import ArrayType, StructType
 
 from python_ingest.errors import TidemarkError
 
@@ -40,10 +44,27 @@ def create_table(
             f"The catalog has no table {table}, but its folder {folder} holds rows.",
             "Restore the catalog, or move the folder away to start anew.",
         )
-    writer = spark.createDataFrame([], columns).writeTo(table).using("delta")
+    writer = local_rows(spark, columns, []).writeTo(table).using("delta")
     for key, value in (properties or {}).items():
         writer = writer.tableProperty(key, value)
     writer.createOrReplace()
+
+
+def local_rows(spark: SparkSession, columns: str, rows: Sequence[tuple[Any, ...]]) -> DataFrame:
+    """Return a table of rows that this process has.
+
+    They go to Spark as one text: `createDataFrame` would start Python workers for each, which takes longer
+    than to write a small table.
+
+    Args:
+        spark: the session.
+        columns: the columns as SQL, with types and comments.
+        rows: the values in the order of the columns; timestamps with a time zone.
+    """
+    schema = cast(StructType, StructType.fromDDL(columns))
+    text = json.dumps([dict(zip(schema.names, row, strict=True)) for row in rows], default=datetime.isoformat)
+    parsed = f.from_json(f.lit(text), ArrayType(schema), {"mode": "FAILFAST"})
+    return spark.range(1).select(f.inline(parsed))
 
 
 class FeedTable:
@@ -71,6 +92,5 @@ class FeedTable:
 
     def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Append rows in one commit; each gets the feed's name before it."""
-        types = [line.split(" comment ")[0].strip() for line in self._columns.strip().splitlines()]
-        frame = self._spark.createDataFrame([(self._feed, *row) for row in rows], ", ".join(types))
-        frame.coalesce(1).write.format("delta").mode("append").saveAsTable(self._table)
+        frame = local_rows(self._spark, self._columns, [(self._feed, *row) for row in rows])
+        frame.write.format("delta").mode("append").saveAsTable(self._table)

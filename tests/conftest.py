@@ -24,7 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session", autouse=True)
 def in_root() -> None:
+    """Work in the project's folder; each of several test processes has folders for what dbt writes."""
     os.chdir(ROOT)
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        os.environ["DBT_TARGET_PATH"] = f"target/{worker}"
+        os.environ["DBT_LOG_PATH"] = f"logs/{worker}"
 
 
 @pytest.fixture(scope="session")

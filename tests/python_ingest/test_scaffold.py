@@ -160,6 +160,6 @@ def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, p
     assert sorted(map(tuple, found.collect())) == [(1, "Ulm", None), (2, "Jena", "web"), (3, "Kiel", "app")]
 
     project.invoke_dbt(["--quiet", "docs", "generate"])
-    catalog = json.loads((copy / "target/catalog.json").read_text())
+    catalog = json.loads((copy / os.environ.get("DBT_TARGET_PATH", "target") / "catalog.json").read_text())
     assert "channel" in catalog["sources"]["source.tidemark.bronze.visitors"]["columns"]
     assert "channel" in catalog["nodes"]["model.tidemark.visitors"]["columns"]
