@@ -37,6 +37,8 @@ from python_ingest.storage import Storage
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+PART_BYTES = 32 * 2**20
+
 
 class Lander:
     """Lands one feed.
@@ -60,6 +62,7 @@ class Lander:
         self._feed = feed
         self._progress = progress or Progress(feed.name)
         self._clock = clock
+        self._cores = spark.sparkContext.defaultParallelism
         self._storage = Storage(spark, feed)
         self._reader = format_of(spark, feed)
         self._bronze = BronzeTable(spark, feed)
@@ -231,8 +234,10 @@ class Lander:
         return broken, BROKEN + found[1]
 
     def _rows(self, files: Sequence[Examined]) -> DataFrame:
+        """Read files, in no more parts than it takes: each gives a file of the table."""
         read = [(examined.file, examined.layout) for examined in files]
-        return bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
+        rows = bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
+        return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
 
     def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
         """Keep the broken records, and record the batch as landed.

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import fastavro
 import pytest
 from pyspark.sql import SparkSession
 
@@ -30,6 +31,18 @@ ORDERS = """Order ID;Date;E-mail (work);Amount;Zip;Note;updated_at
 PARCELS = """{"parcelId": "p-1", "weight": 1.5, "to": {"city": "Bonn", "zip": 53111}, "tags": ["{{ y }}"]}
 {"parcelId": "p-2", "ok": true, "weight": 2, "to": {"city": "Ulm"}, "tags": [], "count": 3}
 """
+READING = {
+    "type": "record",
+    "name": "reading",
+    "fields": [
+        {"name": "device_id", "type": "string"},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {
+            "name": "place",
+            "type": {"type": "record", "name": "p", "fields": [{"name": "room", "type": "string"}]},
+        },
+    ],
+}
 
 
 @pytest.fixture
@@ -55,24 +68,38 @@ def _write(path: Path, text: str) -> Path:
 
 
 def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession, prefix: str) -> None:
-    """R1.1-R1.4: CSV with odd names and types, JSON with nested ones; each with rules, tests, a unit test."""
+    """R1.1-R1.4, R5.1: odd names and types, nested ones; each with rules, tests, a unit test."""
     orders = _write(copy / "data/raw/orders/orders_2025-01-01.csv", ORDERS).parent
-    parcels = _write(copy / "data/raw/parcels/p.jsonl", PARCELS)
-    steps.add(orders, None, project.load())
-    steps.add(parcels, None, project.load())
+    _write(copy / "data/raw/parcels/p.jsonl", PARCELS)
+    (copy / "data/raw/readings").mkdir()
+    with (copy / "data/raw/readings/1.avro").open("wb") as stream:
+        fastavro.writer(
+            stream, READING, [{"device_id": "d1", "at": 1735725600000, "place": {"room": "hall"}}]
+        )
+    stops = spark.sql(
+        "select 1L as `Stop Id`, cast(2.5 as decimal(5, 1)) as metres, array(struct(1 as n)) as l"
+    )
+    stops.write.parquet(str(copy / "data/raw/stops"))
+    for name in ("orders", "parcels/p.jsonl", "readings", "stops"):
+        steps.add(copy / "data/raw" / name, None, project.load())
     lakehouse = project.load()
     with pytest.raises(TidemarkError, match="There is a feed 'orders' already"):
         steps.add(orders, None, lakehouse)
 
     header, *_ = ORDERS.splitlines()
     _write(orders / "orders_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
-    steps.land(spark, lakehouse, [lakehouse.feeds["orders"], lakehouse.feeds["parcels"]])
-    built = steps.build(["--select", "source:bronze.orders+", "source:bronze.parcels+"])
+    feeds = ("orders", "parcels", "readings", "stops")
+    steps.land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
+    built = steps.build(["--select", *(f"source:bronze.{name}+" for name in feeds)])
     assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
         "silver.orders": "3 inserted",
         "silver.rejected_orders": "1 inserted",
         "silver.parcels": "2 inserted",
         "silver.rejected_parcels": "no change",
+        "silver.readings": "1 inserted",
+        "silver.rejected_readings": "no change",
+        "silver.stops": "1 inserted",
+        "silver.rejected_stops": "no change",
     }
     found = spark.table(f"{prefix}_silver.orders").orderBy("order_id").collect()
     assert [(r["order_id"], str(r["amount"]), r["zip"], r["note"]) for r in found] == [
@@ -83,9 +110,11 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
     (rejected,) = spark.table(f"{prefix}_silver.rejected_orders").collect()
     assert rejected["rejection_reason"] == "order_id is not a whole number"
     assert spark.table(f"{prefix}_silver.parcels").where("parcel_to.zip = 53111").count() == 1
+    assert spark.table(f"{prefix}_silver.readings").where("place.room = 'hall'").count() == 1
+    assert spark.table(f"{prefix}_silver.stops").where("stop_id = 1 and metres = 2.5").count() == 1
 
     linter = Path(sys.executable).parent / "sqlfluff"
-    lint = [str(linter), "lint", "models/silver/orders", "models/silver/parcels"]
+    lint = [str(linter), "lint", *(f"models/silver/{name}" for name in feeds)]
     variables = os.environ | {"TIDEMARK_LAKE": str(copy / "lake-lint")}
     done = subprocess.run(lint, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
