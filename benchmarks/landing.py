@@ -201,7 +201,7 @@ def main(
             "# Landing, against a plain copy",
             "",
             "The plain copy is `spark.read.csv(folder).write.format('delta')`, declared columns only;",
-            "landing adds listing, checksums, the manifest, headers by name, broken records, seven columns.",
+            "landing adds listing, checksums, the manifest, headers by name, broken records, eight columns.",
             "",
             f"Measured by `{command}` on {machine()}, with {versions(spark)}. Medians of {repetitions}.",
             "",

@@ -64,7 +64,7 @@ def local_rows(spark: SparkSession, columns: str, rows: Sequence[tuple[Any, ...]
     schema = cast(StructType, StructType.fromDDL(columns))
     text = json.dumps([dict(zip(schema.names, row, strict=True)) for row in rows], default=datetime.isoformat)
     parsed = f.from_json(f.lit(text), ArrayType(schema), {"mode": "FAILFAST"})
-    return spark.range(1).select(f.inline(parsed))
+    return spark.range(0, 1, numPartitions=1).select(f.inline(parsed))
 
 
 class FeedTable:
