@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs lock clean
+.PHONY: help setup demo test lint format docs lock services services-stop clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
 
 setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the jars, once
 
@@ -35,6 +35,12 @@ lock: setup ## renew requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
 		--no-strip-extras --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock
+
+services: setup .servers/.ready ## start PostgreSQL (port 55432) and Kafka (port 19092) with nothing in them
+	@$(BIN)/python -m tests.servers start
+
+services-stop: ## stop them and delete what they hold
+	@$(BIN)/python -m tests.servers stop
 
 clean: ## remove everything that was made here, lakes included
 	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from benchmarks.report import machine, markdown_table, versions
 from python_ingest.clock import utc_now
-from python_ingest.declarations import Feed, feeds_of
+from python_ingest.declarations import FileFeed, feeds_of
 from python_ingest.landing import Lander
 from python_ingest.manifest import Manifest
 from python_ingest.project import invoke_dbt
@@ -68,7 +68,7 @@ class Case:
         ]
 
 
-def feed_at(folder: Path, name: str) -> Feed:
+def feed_at(folder: Path, name: str) -> FileFeed:
     """Declare the files of a folder as a feed in schemas of its own."""
     node = {
         "name": name,
@@ -77,7 +77,9 @@ def feed_at(folder: Path, name: str) -> Feed:
         "external": {"location": str(folder), "file_format": "csv"},
         "columns": {column: {"name": column, "data_type": "string"} for column in COLUMNS},
     }
-    return feeds_of([node])[name]
+    feed = feeds_of([node])[name]
+    assert isinstance(feed, FileFeed)  # noqa: S101
+    return feed
 
 
 def measure(spark: SparkSession, name: str, folder: Path, repetitions: int) -> Case:

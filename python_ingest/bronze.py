@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.columns import Target
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.formats.base import Format
 from python_ingest.formats.csv import Csv
 from python_ingest.formats.json import Json
@@ -20,16 +20,6 @@ from python_ingest.storage import SourceFile
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-METADATA = (
-    "_rescued_data string",
-    "_corrupt_record string",
-    "_corrupt_reason string",
-    "_source_file string",
-    "_source_modified_at timestamp",
-    "_row_id bigint",
-    "_batch_id bigint",
-    "_ingested_at timestamp",
-)
 FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
     "csv": Csv,
     "json": Json,
@@ -38,7 +28,7 @@ FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
 }
 
 
-def format_of(spark: SparkSession, feed: Feed) -> Format:
+def format_of(spark: SparkSession, feed: FileFeed) -> Format:
     """Return the reader of a feed's files."""
     return FORMATS[feed.external.file_format](spark, feed)
 

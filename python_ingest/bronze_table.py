@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from python_ingest.bronze import METADATA
 from python_ingest.columns import Target, in_sql, type_in_sql
 from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
+from python_ingest.metadata import metadata_of
 from python_ingest.tables import create_table
 from python_ingest.widening import widened
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PROPERTIES = {
-    "delta.enableChangeDataFeed": "true",
-    "delta.dataSkippingStatsColumns": "_batch_id,_ingested_at,_source_file",
-}
-METADATA_NAMES = [column.split()[0] for column in METADATA]
+SKIPPING = ("_batch_id", "_ingested_at", "_source_file")  # Delta keeps the lowest and highest of each file
 
 
 class BronzeTable:
@@ -32,15 +28,22 @@ class BronzeTable:
     Args:
         spark: the session.
         feed: the feed.
+        skipping: further columns by whose values files are to be skipped.
 
     Attributes:
         name: `schema.name`.
         targets: its columns without metadata: the declared ones, then those that landing added.
     """
 
-    def __init__(self, spark: SparkSession, feed: Feed) -> None:
+    def __init__(self, spark: SparkSession, feed: Feed, skipping: Sequence[str] = ()) -> None:
         self._spark = spark
         self._feed = feed
+        self._metadata = metadata_of(feed)
+        self._metadata_names = [column.split()[0] for column in self._metadata]
+        self._properties = {
+            "delta.enableChangeDataFeed": "true",
+            "delta.dataSkippingStatsColumns": ",".join((*SKIPPING, *skipping)),
+        }
         self.name = feed.table
         self.targets: list[Target] = []
 
@@ -58,18 +61,18 @@ class BronzeTable:
             if landed_batch:
                 raise LandingError(
                     f"{self.name} does not exist, but its batches up to {landed_batch} were landed.",
-                    "Restore it; or, to land all its files again, delete the feed's rows of "
-                    "ops.ingested_files and ops.rejected_records.",
+                    "Restore it; or, to land everything again, delete the feed's rows of ops.ingested_files, "
+                    "ops.ingested_batches and ops.rejected_records.",
                 )
             columns = [f"{in_sql(target.name)} {type_in_sql(target.type)}" for target in declared]
-            create_table(self._spark, self.name, ", ".join((*columns, *METADATA)), PROPERTIES)
+            create_table(self._spark, self.name, ", ".join((*columns, *self._metadata)), self._properties)
             self.targets = declared
             return
         held = {field.name: field.dataType for field in self._spark.table(self.name).schema}
-        added = [column for column in METADATA if column.split()[0] not in held]
+        added = [column for column in self._metadata if column.split()[0] not in held]
         if added:
             self._spark.sql(f"alter table {self.name} add columns ({', '.join(added)})")
-        names = {target.name for target in declared} | set(METADATA_NAMES)
+        names = {target.name for target in declared} | set(self._metadata_names)
         others = [Target(name, of) for name, of in held.items() if name not in names]
         known = [Target(target.name, held[target.name]) for target in declared if target.name in held]
         self.targets = [*known, *others]
@@ -95,7 +98,7 @@ class BronzeTable:
         names = [in_sql(target.name) for target in self.targets]
         (
             rows.withColumns({"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)})
-            .select(*names, *METADATA_NAMES)
+            .select(*names, *self._metadata_names)
             .write.format("delta")
             .mode("append")
             .option("txnAppId", f"tidemark.land.{self.name}")

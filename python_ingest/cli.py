@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import date
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
@@ -16,10 +15,14 @@ from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
 from python_ingest.exporting import export_rejected
+from python_ingest.landing_steps import How
+from python_ingest.landing_steps import follow as follow_feeds
+from python_ingest.landing_steps import land as land_feeds
+from python_ingest.listing import show_feeds
 from python_ingest.lock import hold, lake_folder
 from python_ingest.output import output
 from python_ingest.session import warm_session
-from python_ingest.simulator import simulate_user_events
+from python_ingest.simulators.commands import simulate
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,7 +30,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Land raw files in bronze and run the lakehouse. Any plain dbt command works beside it.",
 )
-simulate = typer.Typer(no_args_is_help=True, help="Make raw files as a live system would.")
 app.add_typer(simulate, name="simulate")
 
 
@@ -42,6 +44,13 @@ Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds; all 
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors; all models when none.")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
+CompareAll = Annotated[
+    bool, typer.Option("--compare-all", help="Look at all rows of tables, not only at those past the mark.")
+]
+AcceptLoss = Annotated[
+    bool, typer.Option("--accept-loss", help="Go on where a topic lost messages that were not landed.")
+]
+Follow = Annotated[bool, typer.Option("--follow", help="Land topics as messages come, until Ctrl-C.")]
 LogFormat = Annotated[Format, typer.Option(help="text for people, json for one object a line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 
@@ -53,12 +62,31 @@ def options(debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
 
 
 @app.command()
-def land(feeds: Feeds = None) -> None:
-    """Land new and changed files in bronze, each exactly once."""
+def land(
+    feeds: Feeds = None,
+    everything: Annotated[bool, typer.Option("--all", help="All feeds, as when none is named.")] = False,
+    compare_all: CompareAll = False,
+    accept_loss: AcceptLoss = False,
+    follow: Follow = False,
+) -> None:
+    """Land what is new in bronze, each row exactly once."""
+    if feeds and everything:
+        raise TidemarkError("Feeds are named beside --all.", "Give either names or --all.")
     lakehouse = _opened()
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
-    steps.land(spark, lakehouse, chosen)
+    how = How(compares_all=compare_all, accepts_loss=accept_loss)
+    if follow:
+        follow_feeds(spark, lakehouse, chosen, how)
+    else:
+        land_feeds(spark, lakehouse, chosen, how=how)
+
+
+@app.command("list")
+def list_feeds() -> None:
+    """List the feeds with their last processed times, rows and lag."""
+    lakehouse = _opened()
+    show_feeds(warm_session(lakehouse.root), lakehouse)
 
 
 @app.command()
@@ -78,7 +106,7 @@ def replay_rejected(feeds: Feeds = None) -> None:
     lakehouse = _opened()
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
-    steps.land(spark, lakehouse, chosen, replays=True)
+    land_feeds(spark, lakehouse, chosen, how=How(replays=True))
 
 
 @app.command("export-rejected")
@@ -96,7 +124,7 @@ def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
     """Land all feeds, then `dbt build`, on one warm Spark session."""
     lakehouse = _opened()
     spark = warm_session(lakehouse.root)
-    steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
+    land_feeds(spark, lakehouse, list(lakehouse.feeds.values()))
     selected = ["--select", *select] if select else []
     steps.build([*steps.DATA_ONLY, *selected, *["--full-refresh"] * full_refresh])
 
@@ -121,23 +149,6 @@ def explain(models: Models = None) -> None:
 def demo() -> None:
     """Play the real purchase log into a lake of its own, month by month."""
     demonstration.play(project.enter_root())
-
-
-@simulate.command("user-events")
-def simulate_events(
-    folder: Annotated[Path, typer.Argument(help="Where to write the files.")],
-    days: Annotated[int, typer.Option(min=1, help="Number of daily files.")] = 7,
-    rows: Annotated[int, typer.Option(min=1, help="Events a day.")] = 400,
-    start: Annotated[str, typer.Option(help="First day, yyyy-mm-dd.")] = "2025-01-01",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 20250101,
-) -> None:
-    """Write daily event files with repeats, corrections, late rows and errors in known numbers."""
-    try:
-        first = date.fromisoformat(start)
-    except ValueError:
-        raise TidemarkError(f"--start {start!r} is not a date.", "Write it as 2025-01-31.") from None
-    counts = simulate_user_events(folder, start=first, days=days, events_per_day=rows, seed=seed)
-    output.text(f"{counts.files} files, {counts.lines} lines in {folder}")
 
 
 def _opened() -> project.Project:

@@ -9,7 +9,7 @@ from typing import Literal
 from pyspark.sql.types import DataType, NullType, StructType
 
 from python_ingest.columns import Target, fields_of, named
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed, TableFeed
 from python_ingest.errors import LandingError
 from python_ingest.formats.base import Rejection
 from python_ingest.widening import is_storable, widened
@@ -79,7 +79,9 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
     return found
 
 
-def judged(feed: Feed, path: str, found: Sequence[Change], has: str) -> list[Change] | Rejection:
+def judged(
+    feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str
+) -> list[Change] | Rejection:
     """Apply the feed's contract to a file.
 
     Args:
@@ -126,7 +128,7 @@ def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> lis
     return list(columns.values())
 
 
-def _stranger(feed: Feed, found: Sequence[Change], has: str) -> Rejection | None:
+def _stranger(feed: FileFeed | TableFeed, found: Sequence[Change], has: str) -> Rejection | None:
     missing = [change for change in found if change.kind == "missing_column"]
     if len(missing) == len(feed.columns):
         return Rejection(f"not a file of this feed: {has} has none of the declared columns")

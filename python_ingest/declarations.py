@@ -11,7 +11,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from python_ingest.errors import DeclarationError, LandingError
-from python_ingest.external import AnyExternal, external_keys, external_of
+from python_ingest.external import AnyFiles
+from python_ingest.external_kinds import AnyExternal, external_keys, external_of
+from python_ingest.external_table import TableExternal
+from python_ingest.external_topic import TopicExternal
 
 METADATA_PREFIX = "_"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"
@@ -52,9 +55,9 @@ class Column(BaseModel):
 
 
 class Feed(BaseModel):
-    """One declared feed: where its files are, and which bronze table they land in.
+    """One declared feed: where its rows come from, and which bronze table they land in.
 
-    `table` is `schema.name`; `columns` are the file's columns in the order of the declaration.
+    `table` is `schema.name`; `columns` are the source's columns in the order of the declaration.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,13 +79,6 @@ class Feed(BaseModel):
             raise ValueError(f"declared twice: {', '.join(twice)}")
         return columns
 
-    @model_validator(mode="after")
-    def _csv_holds_text(self) -> Feed:
-        other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
-        if self.external.file_format == "csv" and other:
-            raise ValueError(f"{NO_TEXT} (it is {other!r})")
-        return self
-
     @property
     def table(self) -> str:
         return f"{self.schema_name}.{self.identifier}"
@@ -90,6 +86,34 @@ class Feed(BaseModel):
     @property
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+
+class FileFeed(Feed):
+    """A feed of files in a folder."""
+
+    external: AnyFiles
+
+    @model_validator(mode="after")
+    def _csv_holds_text(self) -> FileFeed:
+        other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
+        if self.external.file_format == "csv" and other:
+            raise ValueError(f"{NO_TEXT} (it is {other!r})")
+        return self
+
+
+class TableFeed(Feed):
+    """A feed from a table of a database."""
+
+    external: TableExternal
+
+
+class TopicFeed(Feed):
+    """A feed from a topic."""
+
+    external: TopicExternal
+
+
+KINDS: dict[Any, type[Feed]] = {"postgresql": TableFeed, "kafka": TopicFeed}
 
 
 def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
@@ -139,7 +163,7 @@ def _feed(node: Mapping[str, Any]) -> Feed:
     external = {key: value for key, value in node["external"].items() if value not in (None, [], {})}
     columns = [column for name, column in node["columns"].items() if not name.startswith(METADATA_PREFIX)]
     try:
-        return Feed(
+        return KINDS.get(external.get("connector"), FileFeed)(
             name=node["name"],
             schema_name=node["schema"],
             identifier=node.get("identifier") or node["name"],
@@ -172,6 +196,6 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
         fix = "Set `data_type: string` here and cast the column in its silver model."
     elif path[0] == "external" and path[-1] not in FIXES:
         part = next((part for part in ("options", "contract") if part in path), None)
-        known = external_keys(node["external"].get("file_format"), part)
+        known = external_keys(node["external"], part)
         fix = f"Allowed {'keys' if part != 'options' else part}: {', '.join(known)}; see docs/landing.md."
     return DeclarationError(node["original_file_path"], node["name"], ".".join(path) or "feed", problem, fix)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from python_ingest import project, steps
+from python_ingest.landing_steps import land
 from python_ingest.output import output
 from python_ingest.session import warm_session
 
@@ -63,7 +64,7 @@ def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Se
     started = time.monotonic()
     for file in files:
         shutil.copy2(file, LAKE / "inbox" / file.parent.name)
-    steps.land(spark, lakehouse, list(lakehouse.feeds.values()))
+    land(spark, lakehouse, list(lakehouse.feeds.values()))
     steps.build(steps.DATA_ONLY)
     output.console.print(f"  in all {time.monotonic() - started:.1f} s\n")
 

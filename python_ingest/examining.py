@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from python_ingest.columns import Target
 from python_ingest.contents import GROWING, Content, Contents
 from python_ingest.contract import Change, changes, evolved_targets, judged
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.formats.base import Format, Rejection
 from python_ingest.manifest import Batch, Candidate, Manifest, Noted, PlannedFile
@@ -77,7 +77,7 @@ class Examiner:
     """
 
     def __init__(
-        self, feed: Feed, storage: Storage, contents: Contents, reader: Format, manifest: Manifest
+        self, feed: FileFeed, storage: Storage, contents: Contents, reader: Format, manifest: Manifest
     ) -> None:
         self._feed = feed
         self._contents = contents

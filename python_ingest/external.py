@@ -1,4 +1,4 @@
-"""The `external:` block of a feed: where its files are, how they are written, when they are landed."""
+"""The `external:` block of a feed of files: where they are, how they are written, when they are landed."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ class JsonContract(Contract):
     missing_column: Policy = "rescue"
 
 
-class External(Strict):
-    """What the formats have in common.
+class FilesExternal(Strict):
+    """What the formats of files have in common.
 
     Attributes:
         location: the folder that holds the feed's files, and the root that none may leave.
@@ -159,14 +159,14 @@ class External(Strict):
         return pattern
 
 
-class CsvExternal(External):
+class CsvExternal(FilesExternal):
     """The block of a feed of CSV files."""
 
     file_format: Literal["csv"]
     options: CsvOptions = CsvOptions()
 
 
-class JsonExternal(External):
+class JsonExternal(FilesExternal):
     """The block of a feed of JSON files."""
 
     file_format: Literal["json"]
@@ -174,32 +174,11 @@ class JsonExternal(External):
     contract: JsonContract = JsonContract()
 
 
-class TypedExternal(External):
+class TypedExternal(FilesExternal):
     """The block of a feed of files that know their columns and types."""
 
     file_format: Literal["avro", "parquet"]
     options: NoOptions = NoOptions()
 
 
-AnyExternal = CsvExternal | JsonExternal | TypedExternal
-
-
-def external_of(block: dict[str, Any]) -> AnyExternal:
-    """Validate a block as one of its `file_format`.
-
-    Raises:
-        pydantic.ValidationError: when it is not sound.
-    """
-    return _kind(block.get("file_format")).model_validate(block)
-
-
-def external_keys(file_format: str | None, part: str | None = None) -> list[str]:
-    """Return the keys that a block, or a part of it (`options`, `contract`), may hold."""
-    kind = _kind(file_format)
-    fields = kind.model_fields[part].default.__class__.model_fields if part else kind.model_fields
-    return sorted(fields)
-
-
-def _kind(file_format: Any) -> type[AnyExternal]:
-    kinds: dict[Any, type[AnyExternal]] = {"csv": CsvExternal, "json": JsonExternal}
-    return kinds.get(file_format, TypedExternal)
+AnyFiles = CsvExternal | JsonExternal | TypedExternal

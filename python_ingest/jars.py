@@ -114,7 +114,7 @@ def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
     )
     command = [
         _java(), "-jar", str(_ivy_jar()), "-error", "-ivy", str(ivy_file),
-        "-cache", str(scratch / "cache"), "-types", "jar",
+        "-cache", str(scratch / "cache"), "-types", "jar", "bundle",
         "-retrieve", str(scratch / "jars" / "[artifact]-[revision](-[classifier]).[ext]"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)

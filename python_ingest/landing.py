@@ -22,7 +22,7 @@ from python_ingest.bronze_table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.contents import Contents
 from python_ingest.contract import evolved_targets
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.examining import BROKEN, Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.failures import broken_file
@@ -54,7 +54,7 @@ class Lander:
     def __init__(
         self,
         spark: SparkSession,
-        feed: Feed,
+        feed: FileFeed,
         ops_schema: str,
         clock: Clock = utc_now,
         progress: Progress | None = None,

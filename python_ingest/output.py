@@ -67,3 +67,8 @@ class Output:
 
 
 output = Output()
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 file`, `1,200 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

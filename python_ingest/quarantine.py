@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
 from python_ingest.tables import FeedTable, local_rows
@@ -113,7 +113,7 @@ class Quarantine(FeedTable):
             )
 
 
-def check_broken_records(feed: Feed, rows: DataFrame) -> None:
+def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
     """Stop a batch with more broken records than its feed allows; costs a reading where there is a bound.
 
     Args:

@@ -11,13 +11,9 @@ from rich.filesize import decimal
 
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
-from python_ingest.declarations import Feed
 from python_ingest.errors import DbtError, VerificationError
-from python_ingest.examining import Landed
 from python_ingest.explain import explain as explain_models
-from python_ingest.landing import Lander
-from python_ingest.output import output
-from python_ingest.progress import shown
+from python_ingest.output import count_of, output
 from python_ingest.project import Project
 from python_ingest.scaffold.writing import add as add_feed
 from python_ingest.session import warm_session
@@ -28,47 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests look at SQL, not at data
-
-
-def land(
-    spark: SparkSession, project: Project, feeds: Sequence[Feed], *, replays: bool = False
-) -> list[Landed]:
-    """Land feeds and print a line for each.
-
-    Args:
-        spark: the session.
-        project: the project.
-        feeds: the feeds.
-        replays: land what was rejected, instead of what is new.
-
-    Raises:
-        LandingError: for a location that cannot be read, and whatever the feed's declaration forbids.
-    """
-    outcomes = []
-    for feed in feeds:
-        started = time.monotonic()
-        with shown(spark, feed.name, output) as progress:
-            lander = Lander(spark, feed, project.ops_schema, progress=progress)
-            outcome = lander.replay() if replays else lander.land()
-        outcomes.append(outcome)
-        facts = {"files": outcome.files, "rows": outcome.rows, "known": outcome.known}
-        output.row("landed", feed.table, _landed(outcome), time.monotonic() - started, **facts)
-        _tell_exceptions(feed, outcome)
-    return outcomes
-
-
-def _tell_exceptions(feed: Feed, outcome: Landed) -> None:
-    for column in outcome.evolved:
-        output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
-    if outcome.broken:
-        said = f"{_count(outcome.broken, 'record')} cannot be read: see ops.rejected_records"
-        output.note("broken", said, records=outcome.broken)
-    for path, reason in outcome.rejected.items():
-        output.note("set aside", f"{path}: {reason}", path=path)
-    for path in outcome.ignored:
-        output.note("ignored", f"{path}: changed after it was landed", path=path)
-    for path in outcome.unsettled:
-        output.note("left for the next run", f"{path}: still being written", path=path)
 
 
 def add(path: Path, name: str | None, project: Project) -> None:
@@ -132,7 +87,7 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
     failed = [verdict.table for verdict in verdicts if not verdict.holds]
     if failed:
         raise VerificationError(
-            f"{_count(len(failed), 'table')} not proven: {', '.join(failed)}.",
+            f"{count_of(len(failed), 'table')} not proven: {', '.join(failed)}.",
             "If a run was cut off since, run once and verify again. A table that still differs was written "
             "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it.",
         )
@@ -155,24 +110,3 @@ def explain(spark: SparkSession, selection: Sequence[str]) -> None:
 def _values(difference: Difference) -> str:
     values = ", ".join(f"{name}={value}" for name, value in difference.row.items())
     return values if difference.copies == 1 else f"{values} ({difference.copies} times)"
-
-
-def _landed(outcome: Landed) -> str:
-    parts = []
-    if outcome.resumed:
-        parts.append(f"finished batch {outcome.resumed} of an earlier run")
-    if outcome.files:
-        parts.append(f"{_count(outcome.files, 'file')} landed, {outcome.rows:,} rows")
-    if outcome.replayed:
-        parts.append(f"{_count(outcome.replayed, 'rejected record')} landed")
-    if outcome.waiting:
-        parts.append(f"{_count(outcome.waiting, 'record')} still rejected")
-    if not parts:
-        parts.append("nothing new")
-    if outcome.known:
-        parts.append(f"{_count(outcome.known, 'file')} known")
-    return ", ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

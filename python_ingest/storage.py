@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.failures import innermost
 from python_ingest.paths import as_glob, as_uri, regex_of
@@ -78,7 +78,7 @@ class Storage:
         root: the location as Hadoop prints it, with a `/` at its end.
     """
 
-    def __init__(self, spark: SparkSession, feed: Feed) -> None:
+    def __init__(self, spark: SparkSession, feed: FileFeed) -> None:
         self._spark = spark
         jvm: Any = spark.sparkContext._jvm
         self._jvm = jvm

@@ -17,6 +17,7 @@ from python_ingest.build import Built
 from python_ingest.declarations import Feed, feeds_of
 from python_ingest.examining import Landed
 from python_ingest.landing import Lander
+from python_ingest.landing_steps import land
 from python_ingest.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,7 +127,7 @@ class Lakehouse:
 
     def land(self) -> None:
         lakehouse = project.load()
-        steps.land(self.spark, lakehouse, list(lakehouse.feeds.values()))
+        land(self.spark, lakehouse, list(lakehouse.feeds.values()))
 
     def table(self, name: str) -> Any:
         return self.spark.table(f"{self.prefix}_{name}")

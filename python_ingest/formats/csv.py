@@ -17,7 +17,7 @@ from rich.filesize import decimal
 
 from python_ingest.columns import Target, fields_of
 from python_ingest.contents import HEAD_BYTES, MAX_LINE_BYTES, Content, first_line
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.external import CsvOptions
 from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
 from python_ingest.formats.lines import ILLEGIBLE, is_legible, read_lines, read_plain_lines
@@ -68,7 +68,7 @@ class Csv:
     has = "its header"
     ignores_case = True
 
-    def __init__(self, spark: SparkSession, feed: Feed) -> None:
+    def __init__(self, spark: SparkSession, feed: FileFeed) -> None:
         self._spark = spark
         self._declared = tuple(column.in_file for column in feed.columns)
         options = feed.external.options

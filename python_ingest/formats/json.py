@@ -14,7 +14,7 @@ from rich.filesize import decimal
 
 from python_ingest.columns import Target, fields_of, in_sql, sql_name
 from python_ingest.contents import Content
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.external import JsonOptions
 from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection, compression, origin
@@ -49,7 +49,7 @@ class Json:
     has = "it"
     ignores_case = False
 
-    def __init__(self, spark: SparkSession, feed: Feed) -> None:
+    def __init__(self, spark: SparkSession, feed: FileFeed) -> None:
         self._spark = spark
         options, contract = feed.external.options, feed.external.contract
         self._whole_file = isinstance(options, JsonOptions) and options.whole_file
@@ -66,7 +66,9 @@ class Json:
             self._infer(files, _types(targets, ()))
 
     def _infer(self, files: Sequence[SourceFile], types: StructType) -> None:
-        parsed = self._parsed(self._read(files), types).where("_corrupt_reason is null")
+        parsed = _parsed(self._read(files), types, whole_file=self._whole_file).where(
+            "_corrupt_reason is null"
+        )
         lost = [
             f.bool_or(f.expr(_lost(field.name, field.dataType))).alias(f"lost{number}")
             for number, field in enumerate(types)
@@ -116,19 +118,7 @@ class Json:
 
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
         """Parse records."""
-        types = _types(targets, names)
-        parsed = self._parsed(lines, types)
-        is_sound = f.col("_corrupt_reason").isNull()
-        values = [
-            _value(field.name, field.dataType).alias(t.name) for t, field in zip(targets, types, strict=True)
-        ]
-        return parsed.select(
-            *values,
-            f.when(is_sound, _rescued(types)).alias("_rescued_data"),
-            f.when(~is_sound, f.make_valid_utf8("_line")).alias("_corrupt_record"),
-            "_corrupt_reason",
-            *[name for name in parsed.columns if name not in WORKING],
-        )
+        return json_rows(lines, names, targets, whole_file=self._whole_file)
 
     def _read(self, files: Sequence[SourceFile]) -> DataFrame:
         if not self._whole_file:
@@ -138,29 +128,59 @@ class Json:
             f.col("value").alias("_line"), f.is_valid_utf8("value").alias("_is_legible"), *origin()
         )
 
-    def _parsed(self, lines: DataFrame, types: StructType) -> DataFrame:
-        lines = lines.withColumn("_line", f.regexp_replace("_line", "^\ufeff", ""))
-        if self._whole_file:
-            lines = lines.withColumn("_line", f.trim("_line"))
-            elements = f.when(f.startswith("_line", f.lit("[")), f.from_json("_line", "array<string>"))
-            lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
-        # in an array, what follows a record's end is an error, and not passed over
-        alone = f.from_json(f.concat(f.lit("["), "_line", f.lit("]")), "array<string>")
-        parsed = lines.select(
-            "*",
-            f.from_json("_line", types).alias("_typed"),
-            f.from_json("_line", "map<string,string>").alias("_raw"),
-            f.from_json("_line", "map<string,variant>").alias("_fields"),
-            (f.size(alone) == 1).alias("_is_alone"),
-        )
-        names = f.map_keys("_raw")
-        is_object = f.col("_raw").isNotNull() & f.col("_fields").isNotNull() & f.col("_is_alone")
-        reason = (
-            f.when(~f.col("_is_legible"), ILLEGIBLE)
-            .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
-            .when(~f.coalesce(is_object, f.lit(False)), "it is not one JSON object")
-        )
-        return parsed.withColumn("_corrupt_reason", reason)
+
+def json_rows(
+    lines: DataFrame, names: Sequence[str], targets: Sequence[Target], *, whole_file: bool = False
+) -> DataFrame:
+    """Parse records.
+
+    Args:
+        lines: `_line`, `_is_legible`, and columns that are passed on.
+        names: fields that have another name in bronze and are not declared.
+        targets: the bronze table's columns.
+        whole_file: whether a line may be an array of objects.
+
+    Returns:
+        The target columns, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, and those passed on.
+    """
+    types = _types(targets, names)
+    parsed = _parsed(lines, types, whole_file=whole_file)
+    is_sound = f.col("_corrupt_reason").isNull()
+    values = [
+        _value(field.name, field.dataType).alias(t.name) for t, field in zip(targets, types, strict=True)
+    ]
+    return parsed.select(
+        *values,
+        f.when(is_sound, _rescued(types)).alias("_rescued_data"),
+        f.when(~is_sound, f.make_valid_utf8("_line")).alias("_corrupt_record"),
+        "_corrupt_reason",
+        *[name for name in parsed.columns if name not in WORKING],
+    )
+
+
+def _parsed(lines: DataFrame, types: StructType, *, whole_file: bool) -> DataFrame:
+    lines = lines.withColumn("_line", f.regexp_replace("_line", "^\ufeff", ""))
+    if whole_file:
+        lines = lines.withColumn("_line", f.trim("_line"))
+        elements = f.when(f.startswith("_line", f.lit("[")), f.from_json("_line", "array<string>"))
+        lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
+    # in an array, what follows a record's end is an error, and not passed over
+    alone = f.from_json(f.concat(f.lit("["), "_line", f.lit("]")), "array<string>")
+    parsed = lines.select(
+        "*",
+        f.from_json("_line", types).alias("_typed"),
+        f.from_json("_line", "map<string,string>").alias("_raw"),
+        f.from_json("_line", "map<string,variant>").alias("_fields"),
+        (f.size(alone) == 1).alias("_is_alone"),
+    )
+    names = f.map_keys("_raw")
+    is_object = f.col("_raw").isNotNull() & f.col("_fields").isNotNull() & f.col("_is_alone")
+    reason = (
+        f.when(~f.col("_is_legible"), ILLEGIBLE)
+        .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
+        .when(~f.coalesce(is_object, f.lit(False)), "it is not one JSON object")
+    )
+    return parsed.withColumn("_corrupt_reason", reason)
 
 
 def _types(targets: Sequence[Target], names: Sequence[str]) -> StructType:

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 
 from python_ingest.columns import Target, fields_of, in_sql, type_in_sql
 from python_ingest.contents import Content
-from python_ingest.declarations import Feed
+from python_ingest.declarations import FileFeed
 from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection, origin
 from python_ingest.formats.rescue import NESTED, TIMES_IN_SQL, is_lost, rescued, text_in_sql
@@ -52,7 +52,7 @@ class Typed:
     ignores_case = False
     has_lines = False
 
-    def __init__(self, spark: SparkSession, feed: Feed) -> None:
+    def __init__(self, spark: SparkSession, feed: FileFeed) -> None:
         self._spark = spark
         self._jvm: Any = spark.sparkContext._jvm
         self._format = feed.external.file_format
@@ -92,7 +92,7 @@ class Typed:
         for target in targets:
             value, lost = f.lit(None).cast(target.type), None
             if field := filled.get(target.name):
-                value, lost = _held(field, schema[field].dataType, target.type)
+                value, lost = held(field, schema[field].dataType, target.type)
                 others += [f.when(lost, f.col(in_sql(field))).alias(field)] if lost is not None else []
             values.append(value.alias(target.name))
         nothing = f.lit(None).cast("string")
@@ -118,7 +118,7 @@ class Typed:
         )
 
 
-def _held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column | None]:
+def held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column | None]:
     """Return a column's value as another type, and when that is not all of it."""
     value = f.col(in_sql(name))
     if given.simpleString() == wanted.simpleString():

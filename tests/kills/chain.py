@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file
 from tests.kills.points import Files, Point
-from tests.servers import ObjectStore
+from tests.servers.object_store import ObjectStore
 
 PATIENCE = 600  # seconds for one process, about ten times what it takes
 TIMED_OUT = 124

@@ -18,7 +18,7 @@ import pytest
 
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
-from tests.servers import object_store
+from tests.servers.object_store import object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4]
 Links = dict[Point, "Future[Link]"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -83,9 +82,9 @@ class Guarded(FixtureProject):
 
 
 @pytest.fixture
-def guarded(spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guarded]:
+def guarded(spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Guarded:
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
-    yield Guarded(spark, prefix)
+    return Guarded(spark, prefix)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ Rows = set[tuple[object, ...]]
 
 
 class Landed(NamedTuple):
-    """A landed row: a composite key with NULLs, a value, a business time with ties and NULLs, a delete flag."""
+    """A landed row: a composite key with NULLs, a value, a time with ties and NULLs, a delete flag."""
 
     history: int
     part: str | None
@@ -39,7 +39,7 @@ class Landed(NamedTuple):
 
 
 def random_history(history: int, chance: random.Random) -> list[Landed]:
-    """Inserts, updates, deletes, repeats, ties, late rows and NULLs, in 1-8 batches in random order of arrival."""
+    """Inserts, updates, deletes, repeats, ties, late rows and NULLs, in 1-8 batches in random order."""
     batches = chance.sample(range(1, BATCHES + 1), chance.randint(1, BATCHES))
     rows: list[Landed] = []
     for row in range(chance.randint(1, 16)):

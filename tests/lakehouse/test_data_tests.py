@@ -14,7 +14,7 @@ WHOLE = ("--vars", "full_tests: true")
 
 
 def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) -> None:
-    """R1.4: a run with nothing new does not turn it green; unique looks at the whole table for the keys that came."""
+    """R1.4: nothing new does not turn it green; unique looks at the whole table for the keys that came."""
     source = cases.create_source("readings_in", COLUMNS)
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', 'kg')")
     assert cases.dbt("build", "--select", "tested").failed == []
@@ -44,7 +44,9 @@ def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
 
 def test_failures_that_are_let_pass_are_counted_again(cases: FixtureProject) -> None:
     """R1.4: a threshold is one for the whole table, not for each run; and `where` goes with unique."""
-    source = cases.create_source("customers_in", "customer_id int, email string, name string, processed_time timestamp")
+    source = cases.create_source(
+        "customers_in", "customer_id int, email string, name string, processed_time timestamp"
+    )
     row = "insert into {} values ({}, '{}', {}, timestamp '2024-03-01 10:00')"
     cases.spark.sql(row.format(source, 1, "a", "null"))
     assert cases.dbt("build", "--select", "customers").failed == []
@@ -64,16 +66,20 @@ def test_what_an_earlier_run_wrote_untested_is_tested(cases: FixtureProject) -> 
     cases.spark.sql(f"insert into {source} values ('20250101-2', date '2025-01-01', 'home')")
     cases.said("visits")
     cases.spark.sql(f"insert into {source} values ('20250102-1', date '2025-01-02', 'home')")
-    assert [name for name, _ in cases.dbt("build", "--select", "visits").failed] == ["unique_key_visits_visit_day__page"]
+    assert [name for name, _ in cases.dbt("build", "--select", "visits").failed] == [
+        "unique_key_visits_visit_day__page"
+    ]
 
 
 def test_a_landed_row_that_comes_to_nothing_is_found(cases: FixtureProject) -> None:
-    """R1.4: read = accounted for, on the first run and on later ones; and the record says what became of each row."""
+    """R1.4: read = accounted for, on the first run and later; the record says what became of each row."""
     source = cases.create_source("readings_in", COLUMNS)
     lossy = ("build", "--select", "lossy", "rejected_lossy")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (1, 'b', 'kg'), (2, null, 'kg')")
     assert cases.dbt(*lossy).failed == []
-    cases.spark.sql(f"insert into {source} values (1, 'c', 'kg'), (3, 'd', 'kg'), (4, null, 'kg'), (3, 'd', 'kg')")
+    cases.spark.sql(
+        f"insert into {source} values (1, 'c', 'kg'), (3, 'd', 'kg'), (4, null, 'kg'), (3, 'd', 'kg')"
+    )
     assert cases.dbt(*lossy).failed == []
     run = cases.last_run("lossy")
     counts = (run.rows_read, run.rows_inserted, run.rows_updated, run.rows_superseded, run.rows_rejected)

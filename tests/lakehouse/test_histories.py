@@ -1,8 +1,8 @@
 """Random histories: after every batch, each table is what its whole history says, by an oracle in Python.
 
-Hundreds of histories stand side by side in one table, each in a key space of its own, so that a handful of runs
-tests them all. A failing one is shrunk, by the same means, and printed as a small table. `TIDEMARK_HISTORIES` and
-`TIDEMARK_SEED` change the number and the seed: a nightly run sets both.
+Hundreds of histories stand side by side in one table, each in a key space of its own, so that a handful of
+runs tests them all. A failing one is shrunk, by the same means, and printed as a small table.
+`TIDEMARK_HISTORIES` and `TIDEMARK_SEED` change the number and the seed: a nightly run sets both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROUNDS = 12
 def test_every_batch_ends_in_what_the_whole_history_says(
     spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R1.5, R2.2, R2.4: deletes, NULL keys, ties, repeats, late rows; and runs cut off before their checkpoint."""
+    """R1.5, R2.2, R2.4: deletes, NULL keys, ties, repeats, late rows; runs cut off before a checkpoint."""
     chance = random.Random(SEED)
     histories = [random_history(number, chance) for number in range(HISTORIES)]
     wrong = _replayed(spark, monkeypatch, prefix, histories)
@@ -45,14 +45,15 @@ def test_every_batch_ends_in_what_the_whole_history_says(
         seen = [row for row in histories[number] if row.batch <= last]
         smallest, says = _shrunk(spark, monkeypatch, prefix, seen, wrong[number])
         pytest.fail(
-            f"{len(wrong)} of {HISTORIES} histories, seed {SEED}; the first, shrunk:\n{told(smallest)}\n{says}"
+            f"{len(wrong)} of {HISTORIES} histories, seed {SEED}; the first, shrunk:\n"
+            f"{told(smallest)}\n{says}"
         )
 
 
 def _replayed(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, prefix: str, histories: Sequence[Sequence[Landed]]
 ) -> dict[int, str]:
-    """Land and run batch by batch; return what is wrong, by the history's number, after the first bad batch."""
+    """Land and run batch by batch; return what is wrong by history, after the first bad batch."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     project = FixtureProject(spark, "histories", prefix)
     project.create_source("histories_in", SCHEMA)
@@ -65,7 +66,9 @@ def _replayed(
         assert project.dbt("run", *(["--select", "entities"] if lags else [])).failed == []
         if batch % 3 == 0:
             _forget_last_checkpoint(project)
-        wrong = _wrong(project, batch, [row for row in rows if row.batch <= batch], ["entities"] if lags else [])
+        wrong = _wrong(
+            project, batch, [row for row in rows if row.batch <= batch], ["entities"] if lags else []
+        )
         if wrong:
             return wrong
     return {}
@@ -88,7 +91,7 @@ def _wrong(project: FixtureProject, batch: int, landed: list[Landed], only: Sequ
 def _shrunk(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, prefix: str, rows: list[Landed], says: str
 ) -> tuple[list[Landed], str]:
-    """Leave out one row after the other while it still fails; the candidates of a round are replayed together."""
+    """Leave out one row after the other while it still fails; a round's candidates are replayed together."""
     for round_ in range(ROUNDS):
         candidates = shorter(rows)
         wrong = _replayed(spark, monkeypatch, f"{prefix}s{round_}", candidates) if candidates else {}

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest.explain import Plan, explain
 from python_ingest.project import invoke_dbt
-from python_ingest.simulator import simulate_user_events
+from python_ingest.simulators.user_events import simulate_user_events
 from python_ingest.verify import verify
 from tests.conftest import ROOT, Lakehouse
 

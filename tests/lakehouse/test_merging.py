@@ -67,17 +67,19 @@ def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProj
 
 
 def test_pruning_reads_only_the_files_of_the_batch(cases: FixtureProject) -> None:
-    """R2.3: a file that could not be read any more is not opened, since no key of the batch is in its partition."""
+    """R2.3: a file that cannot be read any more is not opened: no key of the batch is in its partition."""
     source = cases.create_source("visits_in", VISITS)
     cases.spark.sql(
-        f"insert into {source} values ('20250101-1', date '2025-01-01', 'home'), ('20250102-1', date '2025-01-02', 'home')"
+        f"insert into {source} values ('20250101-1', date '2025-01-01', 'home'), "
+        "('20250102-1', date '2025-01-02', 'home')"
     )
     cases.said("visits")
     table = cases.spark.table(cases.table("visits"))
     old = next(name for name in table.inputFiles() if "visit_day=2025-01-01" in name).removeprefix("file:")
     Path(old.replace("%20", " ")).write_bytes(b"unreadable")
     cases.spark.sql(
-        f"insert into {source} values ('20250102-1', date '2025-01-02', 'cart'), ('20250103-1', date '2025-01-03', 'home')"
+        f"insert into {source} values ('20250102-1', date '2025-01-02', 'cart'), "
+        "('20250103-1', date '2025-01-03', 'home')"
     )
     assert cases.said("visits") == {"visits": "1 inserted, 1 updated"}
     newer = cases.spark.sql(f"select * from {cases.table('visits')} where visit_day > '2025-01-01'")
@@ -93,12 +95,14 @@ def own_copy(cases: FixtureProject, folder: Path) -> Path:
     shutil.copytree(cases.folder, copy)
     cases.folder = copy
     project = copy / "dbt_project.yml"
-    project.write_text(project.read_text().replace("../../..", str(ROOT)).replace("../..", str(ROOT / "tests")))
+    project.write_text(
+        project.read_text().replace("../../..", str(ROOT)).replace("../..", str(ROOT / "tests"))
+    )
     return copy / "models"
 
 
 def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
-    """R2.4: merged by another key, or found by another pruning, the rows of before would stand beside the new ones."""
+    """R2.4: merged by another key, or pruned otherwise, rows of before would stand beside new ones."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg')")
     cases.said("tested")
@@ -153,14 +157,19 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
     assert latest_version(cases.spark, cases.table("visits_a_day")) == version
     assert cases.spark.conf.get("spark.sql.sources.partitionOverwriteMode") == mode
     model = own_copy(cases, tmp_path) / "visits_a_day.sql"
-    model.write_text(model.read_text().replace("    visits.page,\n    count(visits.visit_id) as visits,\n", "    count(visits.visit_id) as visits,\n    visits.page,\n"))
+    model.write_text(
+        model.read_text().replace(
+            "    visits.page,\n    count(visits.visit_id) as visits,\n",
+            "    count(visits.visit_id) as visits,\n    visits.page,\n",
+        )
+    )
     cases.spark.sql(f"insert into {source} values ('f', date '2025-01-03', 'home')")
     assert cases.said("visits_a_day") == {"visits_a_day": "1 inserted"}
     assert cases.rows("visits_a_day")[-1] == (date(2025, 1, 3), "home", 1), "columns go by name"
 
 
 def test_a_column_that_the_model_gains_appears_with_its_values(cases: FixtureProject, tmp_path: Path) -> None:
-    """R3.4: rows that were there before get it too: the table is rebuilt in one commit, with nothing new to read."""
+    """R3.4: rows of before get it too: the table is rebuilt in one commit, with nothing new to read."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', null)")
     cases.said("widened")

@@ -118,7 +118,7 @@ def test_a_log_that_no_longer_reaches_back(guarded: Guarded) -> None:
 
 
 def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixtureProject) -> None:
-    """R2.1, R2.4: ties with the mark, late rows within the lookback, rows without a time; the mark moves on only."""
+    """R2.1, R2.4: ties, late rows within the lookback, rows without a time; the mark moves on only."""
     source = f"{cases.prefix}_bronze.plain_in"
     cases.spark.sql(f"create table {source} (id int, value string, updated_at timestamp) using parquet")
 
@@ -146,7 +146,7 @@ def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixturePr
 
 
 def test_a_source_that_was_empty_at_first(cases: FixtureProject) -> None:
-    """R2.1: no mark yet is a mark too: the next run reads what came, and only a column that is new to it stops."""
+    """R2.1: no mark yet is a mark too: the next run reads what came; only a column new to it stops."""
     source = f"{cases.prefix}_bronze.plain_in"
     cases.spark.sql(f"create table {source} (id int, value string, updated_at timestamp) using parquet")
     cases.said("by_watermark")

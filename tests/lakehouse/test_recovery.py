@@ -68,7 +68,7 @@ def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> Non
 
 
 def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:
-    """R1.5: restored, its rows deleted, or dropped and built by a run that was cut off: its marks are not for it."""
+    """R1.5: restored, rows deleted, or dropped and built by a run cut off: its marks are not for it."""
     guarded.insert("(1, 5)")
     guarded.dbt("run")
     guarded.insert("(2, 5), (3, 6)")
@@ -78,7 +78,9 @@ def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: G
     guarded.insert("(4, 7)")
     guarded.dbt("run")
     assert guarded.rows("totals") == [(5, 2), (6, 1), (7, 1)]
-    guarded.spark.sql(f"create or replace table {totals} using delta as select * from {totals} where amount = 5")
+    guarded.spark.sql(
+        f"create or replace table {totals} using delta as select * from {totals} where amount = 5"
+    )
     guarded.insert("(4, 8)")
     guarded.dbt("run")
     assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
@@ -107,7 +109,7 @@ def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) ->
 
 
 def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: FixtureProject) -> None:
-    """R1.5: changes() knows nothing of it, here below a view, and rows of before would keep what it said then."""
+    """R1.5: changes() knows nothing of it, below a view here; rows of before would keep what it said then."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
     labels = cases.create_source("labels_in", "value int, label string")
     cases.spark.sql(f"insert into {source} values (1, 5, 1)")

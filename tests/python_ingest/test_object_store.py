@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from python_ingest.errors import LandingError
 from python_ingest.landing import Lander
 from tests.conftest import FeedFolder, MakeFeed
-from tests.servers import WITHOUT_TAGS, ObjectStore, object_store
+from tests.servers.object_store import WITHOUT_TAGS, ObjectStore, object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 

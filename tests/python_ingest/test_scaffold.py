@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest import project, steps
 from python_ingest.errors import TidemarkError
+from python_ingest.landing_steps import land
 from python_ingest.scaffold.sampling import sample_of
 from tests.conftest import ROOT
 
@@ -89,7 +90,7 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
     header, *_ = ORDERS.splitlines()
     _write(orders / "orders_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
     feeds = ("orders", "parcels", "readings", "stops")
-    steps.land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
+    land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
     built = steps.build(["--select", *(f"source:bronze.{name}+" for name in feeds)])
     assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
         "silver.orders": "3 inserted",
@@ -171,12 +172,12 @@ def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, p
     _edit(declared, "file_format: csv\n", "file_format: csv\n          contract: {new_column: evolve}\n")
     lakehouse = project.load()
     feed = [lakehouse.feeds["visitors"]]
-    steps.land(spark, lakehouse, feed)
+    land(spark, lakehouse, feed)
     chosen = ["--select", "visitors", "--exclude-resource-type", "unit_test"]
     steps.build(chosen)
 
     _write(folder / "2.csv", "visitor_id,city,Channel\n2,Jena,web\n3,Kiel,app\n")
-    steps.land(spark, lakehouse, feed)
+    land(spark, lakehouse, feed)
     assert [wrote.said for wrote in steps.build(chosen).tables] == ["1 inserted, 1 updated"]
     trimmed = "nullif(trim(city), '') as city,\n"
     _edit("macros/staging/staged_visitors.sql", trimmed, f"{trimmed}            channel,\n")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.simulator import EventCounts, simulate_user_events
+from python_ingest.simulators.user_events import EventCounts, simulate_user_events
 
-COMMITTED = Path(__file__).resolve().parents[2] / "data" / "raw" / "user_events"
+COMMITTED = Path(__file__).resolve().parents[3] / "data" / "raw" / "user_events"
 HEADER = ["event_id", "user_id", "event_type", "event_at", "updated_at", "device"]
 
 Row = tuple[str, ...]

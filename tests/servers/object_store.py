@@ -1,11 +1,9 @@
-"""Servers that tests start on loopback ports of their own, and stop again."""
+"""An S3-compatible object store: s3proxy."""
 
 from __future__ import annotations
 
 import secrets
-import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,13 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
+from tests.servers.common import JARS, free_port, missing, wait_until
 
-from tests.conftest import ROOT
-
-JARS = ROOT / ".servers"
 WITHOUT_TAGS = "change.detection.version.required"  # s3proxy gives none for a file that was put there by hand
-PATIENCE = 60  # seconds until a server answers
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
     """Start s3proxy, and stop it at the end."""
     jar = next(JARS.glob("s3proxy-*.jar"), None)
     if jar is None:
-        pytest.skip("the S3 server's jar is not in .servers/: `make test` fetches it")
+        missing("the S3 server's jar is not in .servers/: `make test` fetches it")
     buckets = folder / "buckets"
     buckets.mkdir(parents=True)
     store = ObjectStore(buckets, f"http://127.0.0.1:{free_port()}")
@@ -82,30 +76,18 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
         command = ["java", "-Xmx256m", "-jar", str(jar), "--properties", str(properties)]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            _wait_for(store.endpoint, process, folder / "s3proxy.log")
+            wait_until(lambda: _answers(store.endpoint), process, folder / "s3proxy.log")
             yield store
         finally:
             process.kill()
             process.wait()
 
 
-def free_port() -> int:
-    """Return a loopback port that nothing listens on."""
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        port: int = some.getsockname()[1]
-        return port
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            urllib.request.urlopen(url, timeout=5)  # noqa: S310  # our own
-        except urllib.error.HTTPError:
-            return  # it answers: without a signature nobody is let in
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise AssertionError(f"the server did not start: {log.read_text()[-2000:]}")
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=5)  # noqa: S310  # our own
+    except urllib.error.HTTPError:
+        return True  # without a signature nobody is let in
+    except OSError:
+        return False
+    return True

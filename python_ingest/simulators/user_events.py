@@ -1,14 +1,11 @@
 """A repeatable simulator of a web shop's daily user-event exports, faults included."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from random import Random
-from typing import TypeVar
 
-T = TypeVar("T")
+from python_ingest.simulators.dice import Dice
 
 HEADER = ("event_id", "user_id", "event_type", "event_at", "updated_at", "device")
 _TYPES = {"page_view": 52, "search": 16, "add_to_cart": 11, "remove_from_cart": 3}
@@ -68,37 +65,12 @@ class _Line:
     nth: int = 0  # of its kind; varies the faults
 
 
-class _Dice:
-    """Draws by `random()` alone, the one method whose sequence Python promises not to change."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = Random(seed).random
-
-    def below(self, limit: int) -> int:
-        return int(self._random() * limit)
-
-    def name(self, weights: Mapping[str, int], other_than: str = "") -> str:
-        names = [name for name in weights if name != other_than for _ in range(weights[name])]
-        return names[self.below(len(names))]
-
-    def sample(self, options: Sequence[T], count: int) -> list[T]:
-        """Up to `count` of the options in a random order, none twice (Fisher-Yates)."""
-        rest = list(options)
-        for place in range(min(count, len(rest))):
-            other = place + self.below(len(rest) - place)
-            rest[place], rest[other] = rest[other], rest[place]
-        return rest[:count]
-
-    def moment(self, first: datetime, last: datetime) -> datetime:
-        return first + self.below((last - first) // _SECOND + 1) * _SECOND
-
-
 class _Export:
     def __init__(self, start: date, days: int, events_per_day: int, seed: int) -> None:
         self.midnights = [datetime.combine(start + day * _DAY, time()) for day in range(days)]
         self.days, self.events_per_day = days, events_per_day
         self.total = days * events_per_day
-        self.dice = _Dice(seed)
+        self.dice = Dice(seed)
 
     def lines(self) -> list[_Line]:
         """All the lines, those of a file in the order in which they stand there."""

@@ -1,0 +1,8 @@
+{# insert, update or delete, by any of the words for it; NULL for any other word, so that a rule can reject it. #}
+{% macro change_type(column) -%}
+    case
+        when lower(trim({{ column }})) in ('insert', 'i', 'create', 'c', 'read', 'r', 'snapshot') then 'insert'
+        when lower(trim({{ column }})) in ('update', 'u', 'upsert') then 'update'
+        when lower(trim({{ column }})) in ('delete', 'd') then 'delete'
+    end
+{%- endmacro %}

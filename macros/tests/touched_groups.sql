@@ -1,0 +1,15 @@
+{# All rows of the keys that a table's changes touch since the test passed, on the side that rows left too: for a test of
+   what holds between the rows of a key, which one that came, went or moved may break for the others. #}
+{% macro touched_groups(relation, columns) %}
+    {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
+    {% set present = relation ~ (' version as of ' ~ window.last if window.last is defined else '') %}
+    {% if window.state == 'whole' %}
+        {{ return('(select * from ' ~ present ~ ')') }}
+    {% endif %}
+    {% set keys = tidemark.as_list(columns) %}
+    {% set few = window.state == 'nothing new' or tidemark.read_metrics(relation, window).rows < 100000 %}
+    {{ return(
+        '(select ' ~ ('/*+ broadcast(touched) */ ' if few else '') ~ 'present.* from (select * from ' ~ present ~ ') as present left semi join '
+        ~ tidemark.change_rows(relation, window) ~ ' as touched on ' ~ tidemark.null_safe_equal('present', 'touched', keys) ~ ')'
+    ) }}
+{% endmacro %}

@@ -1,0 +1,51 @@
+"""Where a stream's checkpoint is: in the folder of its bronze table, and gone with it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from python_ingest.bronze_table import BronzeTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FOLDER = "_checkpoints"  # Delta leaves alone what begins with `_`
+
+
+class Checkpoint:
+    """The checkpoints of one bronze table; the one with the highest number counts.
+
+    Args:
+        spark: the session.
+        bronze: the table.
+    """
+
+    def __init__(self, spark: SparkSession, bronze: BronzeTable) -> None:
+        jvm: Any = spark.sparkContext._jvm
+        detail: Any = spark.sql(f"describe detail {bronze.name}").first()
+        self._path = jvm.org.apache.hadoop.fs.Path
+        self._root = self._path(detail["location"], FOLDER)
+        self._system = self._root.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+
+    def current(self, last_batch: int) -> tuple[int, str]:
+        """Return the last batch before the checkpoint, and its folder.
+
+        Args:
+            last_batch: what a new one is named by, where there is none.
+        """
+        found = self._numbers()
+        number = max(found) if found else last_batch
+        return number, str(self._path(self._root, f"after-{number}").toString())
+
+    def begin_anew(self, last_batch: int) -> None:
+        """Make a new checkpoint the one that counts."""
+        folder = self._path(self._root, f"after-{last_batch}")
+        self._system.delete(folder, True)  # it had no batch
+        self._system.mkdirs(folder)
+
+    def _numbers(self) -> list[int]:
+        if not self._system.exists(self._root):
+            return []
+        names = [status.getPath().getName() for status in self._system.listStatus(self._root)]
+        return [int(found[1]) for name in names if (found := re.fullmatch(r"after-(\d+)", name))]

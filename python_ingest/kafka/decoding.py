@@ -1,0 +1,131 @@
+"""Messages as rows in the shape of their bronze table; what cannot be decoded has a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+from pyspark.sql.avro.functions import from_avro, to_avro
+from pyspark.sql.types import StructType
+
+from python_ingest.columns import Target, fields_of, in_sql
+from python_ingest.declarations import TopicFeed
+from python_ingest.errors import LandingError
+from python_ingest.formats.json import json_rows
+from python_ingest.formats.rescue import rescued
+from python_ingest.formats.typed import held
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+SCHEMA_ID_BYTES = 5  # of a schema registry: a zero and a number
+NOT_AVRO = "it is not a record of the Avro schema"
+PASSED_ON = ("_message_key", "_partition", "_offset", "_source_file", "_source_modified_at", "_row_id")
+
+
+class Decoder:
+    """Decodes the messages of one feed.
+
+    Args:
+        feed: the feed.
+
+    Raises:
+        LandingError: when the Avro schema cannot be read.
+    """
+
+    def __init__(self, feed: TopicFeed) -> None:
+        self._feed = feed
+        self._schema = _avro_schema(feed)
+
+    def rows(self, messages: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        """Decode messages.
+
+        Args:
+            messages: as Spark's reader of Kafka gives them.
+            targets: the bronze table's columns.
+
+        Returns:
+            Bronze's columns, but for the batch's. A message without value (a tombstone) has only its key.
+        """
+        placed = messages.select(
+            "value",
+            f.col("key").alias("_message_key"),
+            f.col("partition").alias("_partition"),
+            f.col("offset").alias("_offset"),
+            f.concat_ws("/", "topic", "partition").alias("_source_file"),
+            f.col("timestamp").alias("_source_modified_at"),
+            # unique in the topic: partitions are fewer than 2^16
+            (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_id"),
+        )
+        decoded = self._json(placed, targets) if self._schema is None else self._avro(placed, targets)
+        is_tombstone = f.col("value").isNull()
+        place = f.concat(f.lit(" (offset "), f.col("_offset"), f.lit(")"))
+        return decoded.withColumns(
+            {
+                "_corrupt_record": f.when(~is_tombstone, f.col("_corrupt_record")),
+                "_corrupt_reason": f.when(~is_tombstone, f.concat("_corrupt_reason", place)),
+            }
+        ).drop("value")
+
+    def _json(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        lines = placed.withColumn("_line", f.col("value").cast("string"))
+        return json_rows(lines.withColumn("_is_legible", f.is_valid_utf8("_line")), (), targets)
+
+    def _avro(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        value = f.col("value")
+        if self._feed.external.has_schema_id:
+            value = f.expr(f"substr(value, {SCHEMA_ID_BYTES + 1})")
+        assert self._schema is not None  # noqa: S101  # else it is JSON
+        read = placed.withColumn("_bytes", value).withColumn(
+            "_record", from_avro("_bytes", self._schema, {"mode": "PERMISSIVE"})
+        )
+        schema = read.schema["_record"].dataType
+        assert isinstance(schema, StructType)  # noqa: S101  # it was looked at
+        flat = read.select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
+        filled = fields_of(targets, schema.names, ignores_case=False)
+        others = [f.col(in_sql(name)).alias(name) for name in schema.names if name not in filled.values()]
+        values = []
+        for target in targets:
+            held_value, lost = f.lit(None).cast(target.type), None
+            if name := filled.get(target.name):
+                held_value, lost = held(name, schema[name].dataType, target.type)
+                others += [f.when(lost, f.col(in_sql(name))).alias(name)] if lost is not None else []
+            values.append(held_value.alias(target.name))
+        is_sound = self._is_sound(schema)
+        return flat.select(
+            *values,
+            rescued(others).alias("_rescued_data"),
+            f.when(~is_sound, f.base64("value")).alias("_corrupt_record"),
+            f.when(~is_sound, f.lit(NOT_AVRO)).alias("_corrupt_reason"),
+            "value",
+            *PASSED_ON,
+        )
+
+    def _is_sound(self, schema: StructType) -> Column:
+        """Return whether a record was decoded, and gives its bytes back where it has no lists and maps."""
+        is_decoded = f.lit(False)
+        for name in schema.names:
+            is_decoded = is_decoded | f.col(f"_record.{in_sql(name)}").isNotNull()
+        if '"array"' in str(self._schema) or '"map"' in str(self._schema):
+            return f.coalesce(is_decoded, f.lit(False))  # these may be written in several ways
+        again = f.when(is_decoded, to_avro("_record", str(self._schema)))
+        return f.coalesce(again == f.col("_bytes"), f.lit(False))
+
+
+def _avro_schema(feed: TopicFeed) -> str | None:
+    path = feed.external.avro_schema
+    if path is None:
+        return None
+    try:
+        schema: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        if schema["type"] != "record":
+            raise ValueError("it is not a record's")
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise LandingError(
+            f"Feed '{feed.name}': the Avro schema {path} cannot be read: {error}.",
+            f"Mend the file, or `avro_schema` in {feed.declared_in}.",
+        ) from None
+    return json.dumps(schema)

@@ -1,0 +1,242 @@
+"""Landing a topic in bronze by a stream of Spark's: each message once.
+
+Spark's checkpoint keeps the offsets. It is in the bronze table's own folder, named by the last batch before
+it, so that batches have the same numbers whenever they are repeated, and Delta skips a repeated one
+(`txnAppId`, `txnVersion`). `ops.ingested_batches` says what landed, up to which offsets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as f
+
+from python_ingest.batches import Batches, PlannedBatch, SourceState
+from python_ingest.bronze_table import BronzeTable
+from python_ingest.clock import Clock, utc_now
+from python_ingest.connections import connection
+from python_ingest.declarations import TopicFeed
+from python_ingest.errors import LandingError, TidemarkError
+from python_ingest.kafka.checkpoint import Checkpoint
+from python_ingest.kafka.decoding import Decoder
+from python_ingest.kafka.topic import Topic, spark_options, topic_of
+from python_ingest.manifest import Batch
+from python_ingest.quarantine import Quarantine
+from python_ingest.storage import utc_time
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+LOSS = "Some data may have been lost"
+
+
+@dataclass
+class LandedTopic:
+    """What one landing of a topic did.
+
+    Attributes:
+        feed: the feed's name.
+        messages: messages landed now.
+        broken: those of them that could not be decoded.
+        batches: number of batches.
+        until: the newest time of a message that has landed.
+        evolved: columns that bronze got now: none.
+    """
+
+    feed: str
+    messages: int = 0
+    broken: int = 0
+    batches: int = 0
+    until: datetime | None = None
+    evolved: tuple[str, ...] = ()
+
+
+class TopicLander:
+    """Lands one feed from Kafka.
+
+    Args:
+        spark: the session.
+        feed: the declaration.
+        ops_schema: the schema of the state tables.
+        clock: gives the time that becomes `_ingested_at`.
+        accepts_loss: go on where messages were lost, or the topic is another one of the same name.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        feed: TopicFeed,
+        ops_schema: str,
+        clock: Clock = utc_now,
+        *,
+        accepts_loss: bool = False,
+    ) -> None:
+        self._spark = spark
+        self._feed = feed
+        self._clock = clock
+        self._accepts_loss = accepts_loss
+        self._connection = connection(feed.external.connection, "kafka")
+        self._decoder = Decoder(feed)
+        self._bronze = BronzeTable(spark, feed, ("_partition", "_offset"))
+        self._batches = Batches(spark, ops_schema, feed.name, feed.external.topic)
+        self._quarantine = Quarantine(spark, ops_schema, feed.name)
+        self._error: Exception | None = None
+        self._outcome = LandedTopic(feed.name)
+
+    def land(self) -> LandedTopic:
+        """Land what there is.
+
+        Raises:
+            LandingError: when no broker answers, or messages are gone that were not landed.
+        """
+        self.finish(self.start())
+        return self._outcome
+
+    def start(
+        self, *, follows: bool = False, told: Callable[[LandedTopic], None] | None = None
+    ) -> StreamingQuery:
+        """Start the stream.
+
+        Args:
+            follows: go on until it is stopped, and not only to the end that the topic has now.
+            told: is told of each batch that landed.
+        """
+        external = self._feed.external
+        self._told = told
+        topic = topic_of(self._feed.name, self._connection, external.topic)
+        self._bronze.prepare(self._batches.landed_batch)
+        checkpoint = Checkpoint(self._spark, self._bronze)
+        self._catch_up(topic)
+        self._check_identity(topic, checkpoint)
+        self._after, location = checkpoint.current(self._bronze.last_batch())
+        self._topic = topic
+        mark = self._batches.state.mark
+        messages = (
+            self._spark.readStream.format("kafka")
+            .options(**spark_options(self._connection))
+            .option("subscribe", external.topic)
+            .option("startingOffsets", self._starting(topic, mark))  # of a checkpoint that is new
+            .option("maxOffsetsPerTrigger", external.max_messages)
+            .option("failOnDataLoss", str(not self._accepts_loss).lower())
+            .load()
+        )
+        stream = messages.writeStream.option("checkpointLocation", location).foreachBatch(self._land_batch)
+        every = f"{external.every} seconds"
+        return (
+            stream.trigger(processingTime=every) if follows else stream.trigger(availableNow=True)
+        ).start()
+
+    def finish(self, query: StreamingQuery) -> None:
+        """Wait for the stream's end."""
+        try:
+            query.awaitTermination()
+        except StreamingQueryException as error:
+            raise self._stopped(error) from error
+        self._outcome.until = self._batches.state.last_processed_at
+
+    def _land_batch(self, messages: DataFrame, epoch: int) -> None:
+        try:
+            batch = Batch(self._after + 1 + epoch, self._clock(), ())
+            if batch.batch_id <= self._batches.landed_batch:
+                return
+            rows = self._decoder.rows(messages, self._bronze.targets)
+            self._check_broken(rows)
+            self._bronze.append(rows, batch)
+            self._record(batch, self._topic)
+        except TidemarkError as error:
+            self._error = error
+            raise
+
+    def _record(self, batch: Batch, topic: Topic) -> None:
+        """Record a batch that bronze has."""
+        rows = self._bronze.rows(batch)
+        counts = rows.groupBy("_partition").agg(
+            f.count("*").alias("rows"),
+            f.count("_corrupt_reason").alias("broken"),
+            f.max("_offset").alias("last"),
+            f.unix_micros(f.max("_source_modified_at")).alias("newest"),
+        )
+        found = counts.collect()
+        if not found:
+            return
+        if broken := sum(row["broken"] for row in found):
+            paths = {
+                f"{self._feed.external.topic}/{row['_partition']}": None for row in found if row["broken"]
+            }
+            self._quarantine.keep(rows, batch, self._bronze.identity(), paths)
+        state = self._batches.state
+        mark = dict(state.mark or {}) | {str(row["_partition"]): row["last"] + 1 for row in found}
+        newest = max(utc_time(row["newest"]) for row in found)
+        until = max(newest, state.last_processed_at) if state.last_processed_at else newest
+        after = SourceState(self._feed.external.topic, mark, topic.identity, None, until, batch.planned_at)
+        number = sum(row["rows"] for row in found)
+        self._batches.confirm(PlannedBatch(batch, after), number, broken)
+        self._outcome.messages += number
+        self._outcome.broken += broken
+        self._outcome.batches += 1
+        if self._told:
+            self._told(LandedTopic(self._feed.name, number, broken, 1, until))
+
+    def _catch_up(self, topic: Topic) -> None:
+        """Record the batches that an earlier run brought into bronze and did not live to record."""
+        for number in range(self._batches.landed_batch + 1, self._bronze.last_batch() + 1):
+            self._record(Batch(number, self._clock(), ()), topic)
+
+    def _check_identity(self, topic: Topic, checkpoint: Checkpoint) -> None:
+        known = self._batches.state.source_id
+        if known in (None, topic.identity):
+            return
+        if not self._accepts_loss:
+            raise LandingError(
+                f"Feed '{self._feed.name}': the topic '{self._feed.external.topic}' is another one than that "
+                "which was landed: it was deleted and created again. Nothing landed.",
+                "What was not landed of the old one is gone. `tidemark land --accept-loss` lands the new one "
+                "from its beginning.",
+            )
+        checkpoint.begin_anew(self._bronze.last_batch())
+        self._batches.check(SourceState(self._feed.external.topic, None, topic.identity), self._clock())
+
+    def _starting(self, topic: Topic, mark: dict[str, Any] | None) -> str:
+        if not mark:
+            return self._feed.external.starts
+        offsets = {
+            str(number): mark.get(str(number), -2) for number in range(topic.partitions)
+        }  # -2: the first
+        return json.dumps({self._feed.external.topic: offsets})
+
+    def _check_broken(self, rows: DataFrame) -> None:
+        most = self._feed.external.max_rejected_share
+        if most is None:
+            return
+        found: Any = rows.agg(f.count("*"), f.count("_corrupt_reason"), f.min("_corrupt_reason")).first()
+        if found[1] > most * found[0]:
+            raise LandingError(
+                f"Feed '{self._feed.name}': {found[1]:,} of {found[0]:,} messages cannot be decoded, and "
+                f"none of them landed (max_rejected_share: {most}). One: {found[2]}.",
+                f"Mend the columns or the format in {self._feed.declared_in}, or raise the bound.",
+            )
+
+    def _stopped(self, error: StreamingQueryException) -> Exception:
+        if self._error:
+            return self._error
+        said = self._connection.redacted(str(error))
+        topic = self._feed.external.topic
+        if LOSS in said:
+            reason = next((line for line in said.splitlines() if line.startswith("Reason: ")), "")
+            reason = reason.split(" SQLSTATE")[0]
+            return LandingError(
+                f"Feed '{self._feed.name}': messages of '{topic}' are gone that were not landed. {reason}",
+                "Restore them, or `tidemark land --accept-loss` to go on with what there is.",
+            )
+        cause = said.split("terminated with exception: ")[-1].splitlines()[0].split(" SQLSTATE")[0]
+        return LandingError(
+            f"Feed '{self._feed.name}': reading '{topic}' stopped: {cause} The offsets are where they "
+            "were after the last batch that landed.",
+            "See whether the broker runs and has the topic, then land again: it goes on from there.",
+        )

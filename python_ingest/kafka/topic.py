@@ -1,0 +1,91 @@
+"""What the broker says of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from python_ingest.connections import Connection, variable
+from python_ingest.errors import LandingError
+
+PATIENCE = 10  # seconds for an answer
+JAVA_LOGIN = "org.apache.kafka.common.security.{} required username={} password={};"
+MODULES = {"PLAIN": "plain.PlainLoginModule"}
+SCRAM = "scram.ScramLoginModule"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic.
+
+    Attributes:
+        identity: Kafka's id, which another topic of the same name does not have.
+        partitions: their number.
+        ends: by partition, the offset that the next message gets.
+    """
+
+    identity: str
+    partitions: int
+    ends: dict[int, int]
+
+
+def topic_of(feed: str, to: Connection, name: str) -> Topic:
+    """Ask for a topic.
+
+    Raises:
+        LandingError: when no broker answers, or it has no such topic.
+    """
+    with _told(feed, to, name):
+        admin = AdminClient(_settings(to) | {"log_level": 0})
+        admin.list_topics(timeout=PATIENCE)  # in time, where the others would wait longer
+        found = admin.describe_topics(TopicCollection([name]), request_timeout=PATIENCE)[name].result()
+        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        places = {TopicPartition(name, one.id): latest for one in found.partitions}
+        ends = admin.list_offsets(places, request_timeout=PATIENCE)
+        offsets = {place.partition: answer.result().offset for place, answer in ends.items()}
+    return Topic(str(found.topic_id), len(found.partitions), offsets)
+
+
+def spark_options(to: Connection) -> dict[str, str]:
+    """Return a connection's options for Spark's reader."""
+    options = {"bootstrap.servers": to.hosts, "isolation.level": "read_committed"}
+    if to.user:
+        mechanism = to.options.get("sasl.mechanism", "PLAIN")
+        login = JAVA_LOGIN.format(MODULES.get(mechanism, SCRAM), _quoted(to.user), _quoted(to.password))
+        options |= {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism, "sasl.jaas.config": login}
+    return {f"kafka.{name}": value for name, value in (options | to.options).items()}
+
+
+@contextmanager
+def _told(feed: str, to: Connection, name: str) -> Iterator[None]:
+    try:
+        yield
+    except KafkaException as error:
+        cause = error.args[0]
+        if cause.name() == "UNKNOWN_TOPIC_OR_PART":
+            raise LandingError(
+                f"Feed '{feed}': there is no topic '{name}' at the connection '{to.name}'.",
+                "Create it, or mend `topic` in the declaration.",
+            ) from None
+        raise LandingError(
+            f"Feed '{feed}', connection '{to.name}': no broker answers: {to.redacted(cause.str())}.",
+            f"See whether it runs and is reached, or mend {variable(to.name)}; then land again.",
+        ) from None
+
+
+def _settings(to: Connection) -> dict[str, str | int | float | bool]:
+    settings: dict[str, str | int | float | bool] = {"bootstrap.servers": to.hosts}
+    if to.user:
+        mechanism = to.options.get("sasl.mechanism", "PLAIN")
+        settings |= {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism}
+        settings |= {"sasl.username": to.user, "sasl.password": to.password}
+    return settings | dict(to.options)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,1 @@
+"""Feeds from PostgreSQL: what is new in a table, read from one snapshot."""

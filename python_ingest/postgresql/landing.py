@@ -1,0 +1,236 @@
+"""Landing a table in bronze: what is new or has changed, each row once, from one snapshot of the database.
+
+Each batch goes the way of a batch of files: planned in `ops.ingested_batches`, appended to bronze under its
+number as a Delta transaction, then recorded as landed, and only then the mark moves. Killed anywhere, the
+next landing confirms what bronze has, or plans anew from the mark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as f
+
+from python_ingest.batches import Batches, SourceState
+from python_ingest.bronze_table import BronzeTable
+from python_ingest.clock import Clock, utc_now
+from python_ingest.connections import connection
+from python_ingest.contract import changes, evolved_targets, judged
+from python_ingest.declarations import TableFeed
+from python_ingest.errors import LandingError
+from python_ingest.failures import innermost
+from python_ingest.formats.base import Rejection
+from python_ingest.postgresql.reading import Reading
+from python_ingest.postgresql.snapshot import Snapshot, snapshot, told
+from python_ingest.postgresql.source import source_of
+from python_ingest.postgresql.window import Window
+from python_ingest.schema_changes import SchemaChanges
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass
+class LandedTable:
+    """What one landing of a table did.
+
+    Attributes:
+        feed: the feed's name.
+        rows: rows landed now, new and changed ones.
+        deleted: rows landed now that say that a row is gone.
+        unchanged: rows looked at again that bronze has as they are.
+        batches: number of batches.
+        until: the time up to which the source is landed, where its cursor is a time.
+        since: where the first landing began, if this was it and it left out older rows.
+        evolved: columns that bronze got now, or whose type was widened.
+        without_cursor: rows of the source that have no cursor, up to 1000; counted by the first landing.
+        still_open: whether a transaction was writing then whose rows the next landing looks for.
+        resumed: number of the batch that an earlier run had written and this one confirmed.
+    """
+
+    feed: str
+    rows: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    batches: int = 0
+    until: datetime | None = None
+    since: datetime | None = None
+    evolved: list[str] = field(default_factory=list)
+    without_cursor: int = 0
+    still_open: bool = False
+    resumed: int | None = None
+
+
+class TableLander:
+    """Lands one feed from PostgreSQL.
+
+    Args:
+        spark: the session.
+        feed: the declaration.
+        ops_schema: the schema of the state tables.
+        clock: gives the time that becomes `_ingested_at`.
+        compares_all: look at all rows again, not only at those past the mark.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        feed: TableFeed,
+        ops_schema: str,
+        clock: Clock = utc_now,
+        *,
+        compares_all: bool = False,
+    ) -> None:
+        self._spark = spark
+        self._feed = feed
+        self._clock = clock
+        self._compares_all = compares_all
+        self._connection = connection(feed.external.connection, "postgresql")
+        self._bronze = BronzeTable(spark, feed, _skipping(feed))
+        self._batches = Batches(spark, ops_schema, feed.name, feed.external.source)
+        self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
+
+    def land(self) -> LandedTable:
+        """Land what is new.
+
+        Raises:
+            LandingError: when the database cannot be reached or read, or its columns are not what the
+                contract allows. The mark is where it was after the last batch that landed.
+        """
+        outcome = LandedTable(self._feed.name)
+        self._bronze.prepare(self._batches.landed_batch)
+        self._finish_planned(outcome)
+        with told(self._feed.name, self._connection), snapshot(self._connection) as taken:
+            try:
+                self._land(taken, outcome)
+            except (Py4JJavaError, PySparkException) as error:
+                raise self._stopped(error) from error
+        return outcome
+
+    def _land(self, taken: Snapshot, outcome: LandedTable) -> None:
+        state = self._batches.state
+        source = source_of(self._feed, taken)
+        is_other = state.source_id not in (None, source.identity)
+        reading = Reading(self._spark, self._feed, self._connection, taken, source)
+        reading.resolve(self._bronze.targets)
+        self._evolve(reading, outcome)
+        compares_all = self._compares_all or is_other
+        window = Window(taken, self._feed.external, source, state, compares_all=compares_all)
+        after = replace(
+            state, source_id=source.identity, open_since=taken.open_since, read_at=self._read_at(taken)
+        )
+        if state.mark is None and self._feed.external.cursor:
+            outcome.without_cursor = window.without_cursor()
+        if (condition := window.rechecked()) is not None:
+            after = self._land_changed(reading, window, condition, after, outcome)
+        for condition, end in window.slices(self._feed.external.max_rows):
+            after = replace(after, mark=window.marked(end), last_processed_at=window.time_of(end))
+            self._land_batch(reading.rows(condition, self._bronze.targets), after, outcome)
+        if self._feed.external.detect_deletes:
+            self._land_deleted(reading, after, outcome)
+        self._batches.check(after, self._clock())
+        outcome.until = after.last_processed_at
+        outcome.still_open = after.open_since is not None
+        outcome.since = window.start() if state.mark is None and not self._compares_all else None
+
+    def _evolve(self, reading: Reading, outcome: LandedTable) -> None:
+        """Apply the contract to the source's columns, and let bronze follow."""
+        found = changes(self._bronze.targets, reading.fields, ignores_case=False)
+        judgement = judged(self._feed, self._feed.external.source, found, "it")
+        if isinstance(judgement, Rejection):
+            raise LandingError(
+                f"Feed '{self._feed.name}': {self._feed.external.source}: {judgement.reason}.",
+                f"Mend the source, or the columns or the `contract` in {self._feed.declared_in}.",
+            )
+        recorded = self._schema_changes.record(
+            [(self._feed.external.source, change) for change in judgement], self._clock()
+        )
+        outcome.evolved = [change.column for change in recorded if change.kind != "missing_column"]
+        self._bronze.evolve(evolved_targets(self._bronze.targets, judgement))
+        reading.resolve(self._bronze.targets)
+
+    def _land_changed(
+        self, reading: Reading, window: Window, condition: Any, after: SourceState, outcome: LandedTable
+    ) -> SourceState:
+        """Land those of the rows looked at again that bronze does not have as they are."""
+        if window.is_anew:
+            last = window.last()
+            after = replace(after, mark=window.marked(last), last_processed_at=window.time_of(last))
+        looked_at = reading.rows(condition, self._bronze.targets).persist()
+        try:
+            changed = reading.changed(looked_at, self._bronze, window.low_values())
+            number = looked_at.count()
+            rows = outcome.rows
+            if not changed.isEmpty():
+                self._land_batch(changed, after, outcome)
+            outcome.unchanged += number - (outcome.rows - rows)
+        finally:
+            looked_at.unpersist()
+        return after
+
+    def _land_deleted(self, reading: Reading, after: SourceState, outcome: LandedTable) -> None:
+        gone = reading.deleted(self._bronze).persist()
+        try:
+            number = gone.count()
+            if not number:
+                return
+            share, most = number / reading.present(self._bronze), self._feed.external.max_deleted_share
+            if share > most:
+                raise LandingError(
+                    f"Feed '{self._feed.name}': {number:,} rows, {share:.0%} of those in bronze, are gone "
+                    f"from {self._feed.external.source}, and no deletion landed (max_deleted_share: {most}).",
+                    "See whether it is the right table, whole; if so, raise max_deleted_share.",
+                )
+            rows = outcome.rows
+            self._land_batch(gone, after, outcome)
+            outcome.deleted, outcome.rows = outcome.rows - rows, rows
+        finally:
+            gone.unpersist()
+
+    def _land_batch(self, rows: DataFrame, after: SourceState, outcome: LandedTable) -> None:
+        """Plan, write, confirm."""
+        planned = self._batches.plan(after, self._clock(), above=self._bronze.last_batch())
+        dated = rows.withColumn("_source_modified_at", f.lit(after.read_at))
+        self._bronze.append(dated, planned.batch)
+        number = self._bronze.rows(planned.batch).count()
+        self._batches.confirm(planned, number)
+        outcome.batches += 1
+        outcome.rows += number
+
+    def _finish_planned(self, outcome: LandedTable) -> None:
+        """Confirm the batch that an earlier run planned, if bronze has it; else its rows are planned anew."""
+        planned = self._batches.unfinished
+        if planned is None:
+            return
+        if self._bronze.has(planned.batch):
+            number = self._bronze.rows(planned.batch).count()
+            self._batches.confirm(planned, number)
+            outcome.resumed = planned.batch.batch_id
+            outcome.rows += number
+        else:
+            self._batches.abandon(planned)
+
+    def _read_at(self, taken: Snapshot) -> datetime:
+        """Return the source's time of reading, which must not go backwards: it orders versions."""
+        before = self._batches.state.read_at
+        return max(taken.clock, before) if before else taken.clock
+
+    def _stopped(self, error: Exception) -> LandingError:
+        said = self._connection.redacted(innermost(error))
+        return LandingError(
+            f"Feed '{self._feed.name}': reading {self._feed.external.source} stopped: {said}. "
+            "The mark is where it was after the last batch that landed.",
+            "Mend what is named and land again: it goes on from the mark.",
+        )
+
+
+def _skipping(feed: TableFeed) -> list[str]:
+    """Return the columns by which rows looked at again are found in bronze."""
+    external = feed.external
+    wanted = [*external.key, *external.cursor, *([external.lookback.column] if external.lookback else [])]
+    names = {column.in_file: column.name for column in feed.columns}
+    return list(dict.fromkeys(names[name] for name in wanted if name in names))

@@ -1,0 +1,232 @@
+"""The rows of a table as Spark reads them, in the shape of the bronze table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from psycopg import sql
+from pyspark.sql import functions as f
+from pyspark.sql.types import NumericType, StringType, StructField, StructType
+
+from python_ingest.bronze_table import BronzeTable
+from python_ingest.columns import Target, fields_of, in_sql
+from python_ingest.connections import Connection
+from python_ingest.declarations import TableFeed
+from python_ingest.formats.rescue import rescued
+from python_ingest.formats.typed import held
+from python_ingest.postgresql.columns import INTEGERS, RESCUED, selected
+from python_ingest.postgresql.snapshot import Snapshot, jdbc, raw
+from python_ingest.postgresql.source import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+IMPORT = "set transaction snapshot"
+FETCH_ROWS = "10000"
+PART_ROWS = 100_000
+
+
+class Reading:
+    """Reads one feed in one snapshot.
+
+    Args:
+        spark: the session.
+        feed: the feed.
+        to: the connection.
+        taken: the snapshot.
+        source: what is read.
+
+    Attributes:
+        fields: the source's columns as Spark reads them.
+    """
+
+    def __init__(
+        self, spark: SparkSession, feed: TableFeed, to: Connection, taken: Snapshot, source: Source
+    ) -> None:
+        self._source = source
+        self._spark = spark
+        self._feed = feed
+        self._taken = taken
+        self._url, properties = jdbc(to)
+        importing = f"set transaction isolation level repeatable read read only; {IMPORT} '{taken.name}'"
+        self._properties = properties | {
+            "fetchsize": FETCH_ROWS, "preferTimestampNTZ": "true", "sessionInitStatement": importing,
+        }  # fmt: skip
+        self.fields = StructType()
+        self._list: sql.Composable = sql.SQL("*")
+
+    def resolve(self, targets: Sequence[Target]) -> None:
+        """Find how the columns are read, to be held by bronze's."""
+        names = [column.name for column in self._source.columns]
+        filled = fields_of(targets, names, ignores_case=False)
+        wanted = {filled[target.name]: target.type for target in targets if target.name in filled}
+        self._list = selected(self._source.columns, wanted, self._feed.external.time_zone)
+        read = self._jdbc(sql.SQL("false")).schema
+        unbounded = {column.name for column in self._source.columns if column.is_unbounded}
+        self.fields = StructType()
+        for field in read.fields:
+            to = wanted.get(field.name)
+            # what a numeric without precision holds is seen row by row
+            fits = field.name in unbounded and isinstance(to, (NumericType, StringType))
+            if field.name != RESCUED:
+                self.fields.add(StructField(field.name, to if fits and to else field.dataType))
+        self._read_types = read
+
+    def rows(self, condition: sql.Composable, targets: Sequence[Target]) -> DataFrame:
+        """Read the rows for which a condition holds.
+
+        Returns:
+            Bronze's columns, but for the batch's.
+        """
+        filled = fields_of(targets, self.fields.names, ignores_case=False)
+        others = [
+            f.col(in_sql(name)).alias(name) for name in self.fields.names if name not in filled.values()
+        ]
+        values = []
+        for target in targets:
+            value, lost = f.lit(None).cast(target.type), None
+            if name := filled.get(target.name):
+                value, lost = held(name, self._read_types[name].dataType, target.type)
+                others += [f.when(lost, f.col(in_sql(name))).alias(name)] if lost is not None else []
+            values.append(value.alias(target.name))
+        nothing = f.lit(None).cast("string")
+        return self._jdbc(condition).select(
+            *values,
+            _merged(others).alias("_rescued_data"),
+            nothing.alias("_corrupt_record"),
+            nothing.alias("_corrupt_reason"),
+            f.lit(self._feed.external.source).alias("_source_file"),
+            f.monotonically_increasing_id().alias("_row_id"),
+            f.lit(False).alias("_is_deleted"),
+        )
+
+    def changed(
+        self, looked_at: DataFrame, bronze: BronzeTable, lows: list[tuple[tuple[str, ...], Any]] | None
+    ) -> DataFrame:
+        """Return those of the rows that bronze does not have as they are.
+
+        Args:
+            looked_at: from `rows`.
+            bronze: the table.
+            lows: from `Window.low_values`: bronze's batches that cannot have such rows are left out.
+        """
+        table = self._spark.table(bronze.name)
+        names = {target.in_file: target.name for target in bronze.targets}
+        if lows is not None:
+            at_least = [
+                f.col(in_sql(names.get(column, column))) >= f.lit(low)
+                for columns, low in lows
+                for column in columns
+            ]
+            recent = reduce(lambda one, other: one | other, at_least, f.lit(False))
+            first: Any = table.where(recent).agg(f.min("_batch_id")).first()
+            table = table.where(f.col("_batch_id") >= f.lit(first[0]))  # NULL: none
+        compared = [*(target.name for target in bronze.targets), "_rescued_data"]
+        keys = self._keys(bronze)
+        known = _newest(table.join(looked_at.select(keys), on=keys, how="left_semi"), keys, compared)
+        joined = looked_at.alias("incoming").join(known.alias("known"), on=keys, how="left")
+        same = [
+            f.col(f"incoming.{in_sql(c)}").eqNullSafe(f.col(f"newest.{in_sql(c)}"))
+            for c in compared
+            if c not in keys
+        ]
+        is_known = reduce(lambda one, other: one & other, same, f.col("newest").isNotNull())
+        changed = joined.where(~f.coalesce(is_known & ~f.col("newest._is_deleted"), f.lit(False)))
+        return changed.select(
+            [
+                f.col(f"incoming.{in_sql(c)}").alias(c) if c not in keys else f.col(in_sql(c))
+                for c in looked_at.columns
+            ]
+        )
+
+    def deleted(self, bronze: BronzeTable) -> DataFrame:
+        """Return, for each key that the source has no more, bronze's last row of it as a deleted one."""
+        keys = self._keys(bronze)
+        targets = [target for target in bronze.targets if target.name in keys]
+        there = self.rows(sql.SQL("true"), targets).select(keys)
+        kept = [target.name for target in bronze.targets if target.name not in keys]
+        newest = self._present(bronze, [*keys, *kept, "_rescued_data"])
+        gone = newest.join(there, on=keys, how="left_anti")
+        nothing = f.lit(None).cast("string")
+        return gone.select(
+            *keys,
+            *[f.col(f"newest.{in_sql(name)}").alias(name) for name in (*kept, "_rescued_data")],
+            nothing.alias("_corrupt_record"),
+            nothing.alias("_corrupt_reason"),
+            f.lit(self._feed.external.source).alias("_source_file"),
+            f.monotonically_increasing_id().alias("_row_id"),
+            f.lit(True).alias("_is_deleted"),
+        )
+
+    def present(self, bronze: BronzeTable) -> int:
+        """Return how many keys bronze has that are not deleted."""
+        return self._present(bronze, self._keys(bronze)).count()
+
+    def _present(self, bronze: BronzeTable, compared: Sequence[str]) -> DataFrame:
+        newest = _newest(self._spark.table(bronze.name), self._keys(bronze), compared)
+        return newest.where("not newest._is_deleted")
+
+    def _keys(self, bronze: BronzeTable) -> list[str]:
+        names = {target.in_file: target.name for target in bronze.targets}
+        return [names.get(name, name) for name in self._feed.external.key]
+
+    def _jdbc(self, condition: sql.Composable) -> DataFrame:
+        query = sql.SQL("(select {} from {} where {}) as rows").format(
+            self._list, self._source.relation, condition
+        )
+        text = query.as_string(self._taken.connection)
+        parts = self._parts(condition) if condition.as_string() not in ("false", "true") else ["true"]
+        return self._spark.read.jdbc(self._url, text, predicates=parts, properties=self._properties)
+
+    def _parts(self, condition: sql.Composable) -> list[str]:
+        """Return conditions that cut rows into parts, to be read side by side: ranges of the key."""
+        key = self._feed.external.key[0]
+        is_number = self._source.types[key] in INTEGERS
+        name = sql.Identifier(key)
+        low_high = "min({0}), max({0})" if is_number else "0, 0"
+        query = raw(f"select count(*), {low_high} from {{1}} where {{2}}").format(
+            name, self._source.relation, condition
+        )
+        row = self._taken.one(query)
+        most = 2 * self._spark.sparkContext.defaultParallelism
+        number = min(most, row[0] // PART_ROWS) if row else 0
+        if not row or number < 2:
+            return ["true"]
+        if not is_number:
+            hashed = sql.SQL("mod(hashtext(cast({} as text))::bigint + 2147483648, {}) = {}")
+            count = self._spark.sparkContext.defaultParallelism
+            return [hashed.format(name, count, part).as_string() for part in range(count)]
+        step = (row[2] - row[1]) // number + 1
+        ends = [row[1] + step * part for part in range(1, number)]
+        ranges = zip([None, *ends], [*ends, None], strict=True)
+        return [_range(name.as_string(), low, high) for low, high in ranges]
+
+
+def _newest(rows: DataFrame, keys: Sequence[str], compared: Sequence[str]) -> DataFrame:
+    """Return of each key the row that landed last, as the struct `newest`."""
+    values = [in_sql(name) for name in compared if name not in keys]
+    order = f.struct("_batch_id", "_row_id")
+    return rows.groupBy([in_sql(key) for key in keys]).agg(
+        f.max_by(
+            f.struct(*values, f.coalesce("_is_deleted", f.lit(False)).alias("_is_deleted")), order
+        ).alias("newest")
+    )
+
+
+def _merged(others: Sequence[Column]) -> Column:
+    """Return as one JSON object what bronze has no column for, and what Spark has no value for."""
+    strange = f.col(RESCUED)
+    if not others:
+        return strange
+    more = rescued(others)
+    both = f.concat(
+        f.expr(f"substr({RESCUED}, 1, length({RESCUED}) - 1)"), f.lit(","), f.substring(more, 2, 2**31 - 1)
+    )
+    return f.when(strange.isNotNull() & more.isNotNull(), both).otherwise(f.coalesce(strange, more))
+
+
+def _range(name: str, low: int | None, high: int | None) -> str:
+    bounds = [f"{name} >= {low}"] * (low is not None) + [f"{name} < {high}"] * (high is not None)
+    return " and ".join(bounds)

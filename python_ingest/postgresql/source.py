@@ -1,0 +1,71 @@
+"""What a feed reads: a table, a view or a query of PostgreSQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psycopg import sql
+
+from python_ingest.declarations import TableFeed
+from python_ingest.errors import LandingError
+from python_ingest.postgresql.columns import SourceColumn, columns_of
+from python_ingest.postgresql.snapshot import Snapshot, raw
+
+WITH_XMIN = ("r", "p", "m")  # tables, partitioned ones, materialized views
+IDENTITY = (
+    "select database.oid::text || '.' || class.oid::text, class.relkind::text "
+    "from pg_class as class, pg_database as database "
+    "where class.oid = {}::regclass and database.datname = current_database()"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table, a view or a query.
+
+    Attributes:
+        relation: what follows `from`.
+        identity: which table of this name it is; of a query only that it is one.
+        has_xmin: whether its rows say which transaction wrote them.
+        columns: its columns.
+    """
+
+    relation: sql.Composable
+    identity: str
+    has_xmin: bool
+    columns: tuple[SourceColumn, ...]
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The columns' types by name."""
+        return {column.name: column.type for column in self.columns}
+
+
+def source_of(feed: TableFeed, taken: Snapshot) -> Source:
+    """Return what a feed reads.
+
+    Raises:
+        LandingError: when it lacks a column that the declaration names.
+    """
+    external = feed.external
+    if external.query:
+        query = sql.SQL("({}) as source").format(raw(external.query))
+        return _checked(feed, Source(query, "query", False, tuple(columns_of(taken, query))))
+    table = sql.Identifier(*str(external.table).split("."))
+    found = taken.one(sql.SQL(IDENTITY).format(sql.Literal(table.as_string(taken.connection))))
+    assert found  # noqa: S101  # else the cast to regclass fails
+    return _checked(feed, Source(table, found[0], found[1] in WITH_XMIN, tuple(columns_of(taken, table))))
+
+
+def _checked(feed: TableFeed, source: Source) -> Source:
+    external, names = feed.external, list(source.types)
+    lookback = [external.lookback.column] if external.lookback else []
+    missing = [name for name in (*external.key, *external.cursor, *lookback) if name not in names]
+    undeclared = sorted(set(external.key) - {column.in_file for column in feed.columns})
+    if not missing and not undeclared:
+        return source
+    said = f"lacks {', '.join(missing)}" if missing else f"has the key {', '.join(undeclared)}, not declared"
+    raise LandingError(
+        f"Feed '{feed.name}': {external.source} {said} (it has {', '.join(names)}).",
+        f"Mend `key`, `cursor`, `lookback` or `columns` in {feed.declared_in}, or the source.",
+    )

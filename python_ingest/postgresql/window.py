@@ -1,0 +1,249 @@
+"""Which rows of a table are read: those past the mark, in slices, and those to look at again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg import sql
+
+from python_ingest.batches import SourceState
+from python_ingest.errors import LandingError
+from python_ingest.external_table import TableExternal
+from python_ingest.postgresql.columns import INTEGERS, TIMES
+from python_ingest.postgresql.snapshot import Snapshot, literal, raw
+from python_ingest.postgresql.source import Source
+
+HOUR = 3600
+LAST = "desc"
+FOREVER = sql.SQL("true")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place in the order of (cursor, key): values as the server writes them."""
+
+    cursor: str
+    key: tuple[str, ...]
+
+
+class Window:
+    """The rows of one landing.
+
+    Args:
+        snapshot: where they are read.
+        external: the declaration.
+        source: what is read.
+        state: how far it is landed.
+        compares_all: whether rows up to the mark are all looked at again.
+
+    Attributes:
+        mark: the mark that counts; None where none was landed yet, or it is one by other columns.
+        is_anew: whether all rows are looked at again, whatever the mark.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        external: TableExternal,
+        source: Source,
+        state: SourceState,
+        *,
+        compares_all: bool,
+    ) -> None:
+        self._snapshot = snapshot
+        self._external = external
+        self._types = source.types
+        self._relation = source.relation
+        self._open_since = state.open_since
+        self._has_xmin = source.has_xmin
+        self._by = [*external.cursor, "", *external.key]
+        known = state.mark if state.mark and state.mark.get("by") == self._by else None
+        self._compares_all = compares_all
+        self.is_anew = not external.cursor or (known is None and state.mark is not None)
+        self.mark = Mark(known["cursor"], tuple(known["key"])) if known and external.cursor else None
+        self._cursor: sql.Composable = sql.SQL("coalesce({})").format(_identifiers(external.cursor))
+        self._keys = _identifiers(external.key)
+        self._place = sql.SQL("({}, {})").format(self._cursor, self._keys)
+        self._cursor_type = self._types[external.cursor[0]] if external.cursor else ""
+        self.is_time = self._cursor_type in TIMES
+        if external.cursor and not self.is_time and self._cursor_type not in INTEGERS:
+            raise LandingError(
+                f"The cursor {external.cursor[0]} of {external.source} is of type {self._cursor_type}.",
+                "Give a time, a date or a whole number that grows when a row changes, or leave `cursor` out.",
+            )
+        if (back := external.lookback) and not (self.is_time and self._types[back.column] in TIMES):
+            raise LandingError(
+                f"The lookback of {external.source} is by {back.column}, of type {self._types[back.column]}.",
+                "Give a date or a time, beside a cursor that is one, or leave `lookback` out.",
+            )
+        self._upper = self._upper_bound()
+
+    def marked(self, mark: Mark | None) -> dict[str, Any]:
+        """Return a mark as the state keeps it; of a feed without cursor only that there was a landing."""
+        if mark is None:
+            return {"by": self._by}
+        return {"by": self._by, "cursor": mark.cursor, "key": list(mark.key)}
+
+    def slices(self, largest: int) -> Iterator[tuple[sql.Composed, Mark]]:
+        """Cut the rows past the mark into slices of at most so many, each with its end."""
+        if self.is_anew:
+            return
+        low = self.mark
+        while (end := self._end(low, largest)) is not None:
+            yield self._between(low, end), end
+            low = end
+
+    def start(self) -> datetime | None:
+        """Return where a first landing begins, as a time; None where it takes everything."""
+        window = self._external.first_window
+        if self._upper is None or window is None:
+            return None
+        row = self._snapshot.one(
+            sql.SQL("select {}").format(self._instant(self._earlier(self._upper, window, self._cursor_type)))
+        )
+        return row[0] if row else None
+
+    def last(self) -> Mark | None:
+        """Return the place of the last row that there is; None without a cursor, or without a row."""
+        return self._end(None, 1, orders=(LAST,)) if self._external.cursor else None
+
+    def rechecked(self) -> sql.Composable | None:
+        """Return the condition of the rows up to the mark that are looked at again; None for none."""
+        if self.is_anew:
+            return FOREVER
+        if self.mark is None:
+            return None
+        if self._compares_all:
+            return self._up_to_mark()
+        conditions = [sql.SQL("{} >= {}").format(what, low) for what, low in self._lows()]
+        if self._open_since:
+            age = f"age(xmin) <= age('{int(self._open_since) % 2**32}'::xid)"
+            conditions.append(raw(age).format() if self._has_xmin else FOREVER.format())
+        if not conditions:
+            return None
+        return sql.SQL("{} and ({})").format(self._up_to_mark(), sql.SQL(" or ").join(conditions))
+
+    def low_values(self) -> list[tuple[tuple[str, ...], Any]] | None:
+        """Return columns with the lowest value that rechecked rows have in one of them; None for no bound."""
+        if self.is_anew or self._compares_all or self._open_since:
+            return None
+        lows = self._lows()
+        if not lows:
+            return []
+        row = self._snapshot.one(sql.SQL("select {}").format(sql.SQL(", ").join([low for _, low in lows])))
+        columns = [self._external.cursor] * bool(self._overlap)
+        columns += [(self._external.lookback.column,)] if self._external.lookback else []
+        return list(zip(columns, row or (), strict=True))
+
+    def time_of(self, mark: Mark | None) -> datetime | None:
+        """Return a mark's cursor as a time; None where it is none."""
+        if mark is None or not self.is_time:
+            return None
+        row = self._snapshot.one(
+            sql.SQL("select {}").format(self._instant(literal(mark.cursor, self._cursor_type)))
+        )
+        return row[0] if row else None
+
+    def without_cursor(self) -> int:
+        """Return how many rows have no cursor, up to 1000: they are never past a mark."""
+        query = "select count(*) from (select from {} where {} is null limit 1000) as without"
+        row = self._snapshot.one(sql.SQL(query).format(self._relation, self._cursor))
+        return int(row[0]) if row else 0
+
+    @property
+    def _overlap(self) -> int:
+        """Seconds; an hour where clocks are put back and times do not say their zone."""
+        is_local = self._cursor_type == "timestamp without time zone" and self._external.time_zone != "UTC"
+        return self._external.overlap if self._external.overlap is not None else HOUR * is_local
+
+    def _lows(self) -> list[tuple[sql.Composable, sql.Composed]]:
+        """Return expressions with the lowest value of rows that are looked at again."""
+        assert self.mark  # noqa: S101  # there is no lookback before it
+        at, lows = literal(self.mark.cursor, self._cursor_type), []
+        if self._overlap:
+            lows.append((self._cursor, self._earlier(at, self._overlap, self._cursor_type)))
+        if back := self._external.lookback:
+            name, of = sql.Identifier(back.column), self._types[back.column]
+            lows.append((name, self._earlier(at, back.span, of)))
+        return lows
+
+    def _earlier(self, at: sql.Composable, seconds: int, of: str) -> sql.Composed:
+        back = sql.SQL("{}" if of in INTEGERS else "make_interval(secs => {})").format(sql.Literal(seconds))
+        return sql.SQL("cast({} - {} as {})").format(at, back, raw(of))
+
+    def _upper_bound(self) -> sql.Composable | None:
+        """Return the highest cursor that is read: the database's clock less the safety lag."""
+        if not self.is_time:
+            return None
+        clock = literal(self._snapshot.clock.isoformat(), "timestamptz")
+        lagged = sql.SQL("({} - make_interval(secs => {}))").format(
+            clock, sql.Literal(self._external.safety_lag)
+        )
+        if self._cursor_type == "timestamp with time zone":
+            return lagged
+        zone = sql.Literal(self._external.time_zone)
+        return sql.SQL("cast({} at time zone {} as {})").format(lagged, zone, raw(self._cursor_type))
+
+    def _instant(self, value: sql.Composable) -> sql.Composed:
+        if self._cursor_type == "timestamp with time zone":
+            return sql.SQL("{}").format(value)
+        zone = sql.Literal(self._external.time_zone)
+        return sql.SQL("(cast({} as timestamp) at time zone {})").format(value, zone)
+
+    def _past(self, low: Mark | None) -> sql.Composed:
+        conditions: list[sql.Composable] = []
+        if self._upper is not None:
+            conditions.append(sql.SQL("{} <= {}").format(self._cursor, self._upper))
+        if low is not None:
+            at = literal(low.cursor, self._cursor_type)
+            any_of = [sql.SQL("{} >= {}").format(sql.Identifier(name), at) for name in self._external.cursor]
+            conditions.append(sql.SQL("({})").format(sql.SQL(" or ").join(any_of)))
+            conditions.append(sql.SQL("{} > {}").format(self._place, self._literal(low)))
+        elif self.is_time and self._external.first_window is not None and not self._compares_all:
+            assert self._upper is not None  # noqa: S101  # a time has one
+            start = self._earlier(self._upper, self._external.first_window, self._cursor_type)
+            conditions.append(sql.SQL("{} >= {}").format(self._cursor, start))
+        conditions.append(sql.SQL("{} is not null").format(self._cursor))
+        return sql.SQL(" and ").join(conditions)
+
+    def _between(self, low: Mark | None, high: Mark) -> sql.Composed:
+        return sql.SQL("{} and {} <= {}").format(self._past(low), self._place, self._literal(high))
+
+    def _up_to_mark(self) -> sql.Composed:
+        assert self.mark  # noqa: S101  # asked only where there is one
+        return sql.SQL("({} is null or {} <= {})").format(self._cursor, self._place, self._literal(self.mark))
+
+    def _end(self, low: Mark | None, largest: int, orders: Sequence[str] = ("asc", LAST)) -> Mark | None:
+        """Return the place of the row at which a slice ends: the one of that number, or the last."""
+        for order in orders:
+            skipped = 0 if order == LAST else largest - 1
+            directed = sql.SQL(", ").join(
+                sql.SQL("{} {}").format(part, raw(order))
+                for part in (self._cursor, *map(sql.Identifier, self._external.key))
+            )
+            texts = [  # under names of their own: an ORDER BY would take them for the columns
+                sql.SQL("cast({} as text) as {}").format(
+                    sql.Identifier(name), sql.Identifier(f"place_{number}")
+                )
+                for number, name in enumerate(self._external.key)
+            ]
+            select = "select cast({} as text) as place, {} from {} where {} order by {} limit 1 offset {}"
+            query = raw(select).format(
+                self._cursor, sql.SQL(", ").join(texts), self._relation, self._past(low), directed,
+                sql.Literal(skipped),
+            )  # fmt: skip
+            if row := self._snapshot.one(query):
+                return Mark(row[0], tuple(row[1:]))
+        return None
+
+    def _literal(self, mark: Mark) -> sql.Composed:
+        types = [self._cursor_type, *(self._types[name] for name in self._external.key)]
+        values = [literal(text, of) for text, of in zip((mark.cursor, *mark.key), types, strict=True)]
+        return sql.SQL("({})").format(sql.SQL(", ").join(values))
+
+
+def _identifiers(names: Sequence[str]) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, names))

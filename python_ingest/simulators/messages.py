@@ -1,0 +1,47 @@
+"""What is sent to Kafka or written to files, and at which pace."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from python_ingest.simulators.change_records import Record
+
+T = TypeVar("T")
+
+BATCH = 500  # operations or messages at a time
+
+
+@dataclass(frozen=True)
+class Message:
+    """A record for a topic or a file.
+
+    Attributes:
+        name: what it is about: a table, or the events of a fleet.
+        key: the primary key, for Kafka.
+        record: JSON-ready.
+    """
+
+    name: str
+    key: str
+    record: Record
+
+
+def paced(items: Iterable[T], rate: float | None) -> Iterator[list[T]]:
+    """Yield the items in batches, at `rate` items a second, or without waiting where it is None."""
+    size = BATCH if rate is None else max(1, min(BATCH, int(rate / 2)))
+    rest, begun, count = iter(items), time.monotonic(), 0
+    while batch := list(islice(rest, size)):
+        yield batch
+        count += len(batch)
+        if rate is not None:
+            time.sleep(max(0.0, begun + count / rate - time.monotonic()))
+
+
+def as_json(record: Record) -> str:
+    """Return a record on one line."""
+    return json.dumps(record, ensure_ascii=False)

@@ -1,0 +1,209 @@
+"""R5.1: messages land once, with where they were; undecodable ones are set aside; a loss is told."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+from python_ingest.bronze_table import BronzeTable
+from python_ingest.errors import LandingError
+from tests.python_ingest.kafka.conftest import MakeTopic
+
+pytestmark = pytest.mark.R5
+
+
+def test_messages_land_once_with_their_places(make_topic: MakeTopic) -> None:
+    """R5.1: all that there is; a further run lands what came since, nothing new commits nothing."""
+    topic = make_topic()
+    topic.send({"device_id": "a", "reading": 1.5, "tags": ["x"]}, {"device_id": "b", "colour": "red"})
+    topic.send({"device_id": "c"}, None, partition=1)
+    assert topic.land().messages == 4
+    version = topic.version()
+    assert (topic.land().messages, topic.version()) == (0, version)
+    topic.send({"device_id": "d", "reading": "12.345"}, partition=1)
+    assert topic.land().messages == 1
+    columns = ("device_id", "reading", "tags", "_rescued_data", "_source_file", "_offset", "_batch_id")
+    assert topic.bronze(*columns) == [
+        ("a", Decimal("1.50"), ["x"], None, f"{topic.name}/0", 0, 1),
+        ("b", None, None, '{"colour":"red"}', f"{topic.name}/0", 1, 1),
+        ("c", None, None, None, f"{topic.name}/1", 0, 1),
+        (None, None, None, None, f"{topic.name}/1", 1, 1),
+        ("d", None, None, '{"reading":"12.345"}', f"{topic.name}/1", 2, 2),
+    ]
+    assert topic.bronze("cast(_message_key as string)", "_corrupt_record")[3] == ("k", None)
+    assert topic.bronze("count(distinct _row_id)") == [(5,)]
+
+
+def test_undecodable_messages_are_set_aside(make_topic: MakeTopic) -> None:
+    """R1.4: with reason, topic, partition and offset; bounded where the feed says so."""
+    topic = make_topic(max_rejected_share=0.6)
+    topic.send({"device_id": "a"}, b"{broken", {"device_id": "b"}, b"\xff\xfe", b'[{"device_id": "c"}]')
+    outcome = topic.land()
+    assert (outcome.messages, outcome.broken) == (5, 3)
+    rejected = topic.spark.table(f"{topic.ops_schema}.rejected_records").orderBy("row_id")
+    assert [tuple(row) for row in rejected.select("path", "raw_record", "reason").collect()] == [
+        (f"{topic.name}/0", "{broken", "it is not one JSON object (offset 1)"),
+        (f"{topic.name}/0", "\ufffd\ufffd", "it holds bytes of another encoding (offset 3)"),
+        (f"{topic.name}/0", '[{"device_id": "c"}]', "it is not one JSON object (offset 4)"),
+    ]
+    topic.send(b"1", b"2")
+    with pytest.raises(LandingError, match=r"2 of 2 messages cannot be decoded.*max_rejected_share: 0.6"):
+        topic.land()
+    assert topic.bronze("count(*)") == [(5,)]
+
+
+def test_avro_values_are_decoded_by_their_schema(make_topic: MakeTopic, tmp_path: Path) -> None:
+    """R5.1: with a registry's five bytes before them; what gives other bytes back is set aside."""
+    schema = {
+        "type": "record",
+        "name": "event",
+        "fields": [
+            {"name": "device_id", "type": "string"},
+            {"name": "reading", "type": ["null", "double"]},
+            {"name": "colour", "type": ["null", "string"]},
+        ],
+    }
+    path = tmp_path / "event.avsc"
+    path.write_text(json.dumps(schema))
+
+    def encoded(**values: Any) -> bytes:
+        buffer = io.BytesIO()
+        fastavro.schemaless_writer(buffer, schema, values)
+        return b"\x00\x00\x00\x00\x07" + buffer.getvalue()
+
+    columns = {"device_id": "string", "reading": "double"}
+    topic = make_topic(columns, value_format="avro", avro_schema=str(path), has_schema_id=True)
+    sound = encoded(device_id="a", reading=1.5, colour="red")
+    topic.send(
+        sound,
+        encoded(device_id="b", reading=None, colour=None),
+        sound[:-2],
+        sound + b"more",
+        b"no avro at all",
+    )
+    outcome = topic.land()
+    assert (outcome.messages, outcome.broken) == (5, 3)
+    assert topic.bronze("device_id", "reading", "_rescued_data", "_corrupt_reason")[:3] == [
+        ("a", 1.5, '{"colour":"red"}', None),
+        ("b", None, None, None),
+        (None, None, None, "it is not a record of the Avro schema (offset 2)"),
+    ]
+    path.write_text("{}")
+    with pytest.raises(LandingError, match="event.avsc cannot be read"):
+        topic.land()
+
+
+def test_more_partitions_are_followed(make_topic: MakeTopic) -> None:
+    """R5.1: a topic that got more partitions goes on landing, the new ones from their beginning."""
+    topic = make_topic(partitions=1)
+    topic.send({"device_id": "a"})
+    topic.land()
+    topic.grow(3)
+    topic.send({"device_id": "b"}, partition=2)
+    topic.send({"device_id": "c"})
+    assert topic.land().messages == 2
+    assert [row[0] for row in topic.bronze("device_id")] == ["a", "c", "b"]
+
+
+def test_lost_messages_stop_until_the_loss_is_accepted(make_topic: MakeTopic) -> None:
+    """R2.4: truncated, deleted, deleted and made anew with as many messages: never a silent gap."""
+    topic = make_topic(partitions=0)
+    with pytest.raises(LandingError, match=f"there is no topic '{re.escape(topic.name)}'"):
+        topic.land()
+    topic.create(1)
+    topic.send(*({"device_id": f"a{number}"} for number in range(3)))
+    topic.land()
+    topic.send({"device_id": "lost"}, {"device_id": "kept"})
+    truncate(topic, 4)
+    with pytest.raises(LandingError, match="(?s)are gone that were not landed.*accept-loss"):
+        topic.land()
+    assert topic.land(accepts_loss=True).messages == 1
+    topic.delete()
+    with pytest.raises(LandingError, match="there is no topic"):
+        topic.land()
+    time.sleep(1)
+    topic.create(1)
+    topic.send(*({"device_id": f"b{number}"} for number in range(7)))
+    with pytest.raises(LandingError, match="is another one than that which was landed"):
+        topic.land()
+    assert topic.land(accepts_loss=True).messages == 7
+    topic.send({"device_id": "b7"})
+    assert topic.land().messages == 1
+    devices = [row[0] for row in topic.bronze("device_id")]
+    assert devices == ["a0", "a1", "a2", "kept", *(f"b{number}" for number in range(8))]
+
+
+def truncate(topic: Any, before: int) -> None:
+    """Delete the messages of partition 0 before an offset."""
+    from confluent_kafka import TopicPartition
+
+    deleted = topic.admin.delete_records([TopicPartition(topic.name, 0, before)])
+    for answer in deleted.values():
+        answer.result()
+
+
+@pytest.mark.parametrize("method", ["append", "confirm"])
+def test_a_landing_that_is_cut_off_goes_on(make_topic: MakeTopic, monkeypatch: Any, method: str) -> None:
+    """R5.1: stopped before or after bronze has a batch, each message lands once, and is counted."""
+    from python_ingest.batches import Batches
+
+    topic = make_topic(partitions=1, max_messages=2)
+    topic.send(*({"device_id": str(number)} for number in range(6)))
+    owner = Batches if method == "confirm" else BronzeTable
+    kept, calls = getattr(owner, method), []
+
+    def cut_off(*arguments: Any) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise LandingError("cut off", "go on")
+        kept(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, method, cut_off)
+        with pytest.raises(LandingError, match="cut off"):
+            topic.land()
+    topic.land()
+    assert [row[0] for row in topic.bronze("device_id")] == list("012345")
+    batches = topic.spark.table(f"{topic.ops_schema}.ingested_batches").orderBy("_sequence")
+    assert [tuple(r) for r in batches.select("state", "batch_id", "row_count").collect()] == [
+        ("landed", 1, 2),
+        ("landed", 2, 2),
+        ("landed", 3, 2),
+    ]
+
+
+def test_following_lands_what_comes(make_topic: MakeTopic) -> None:
+    """R5.1: continuous: a message that comes while it follows lands without another run."""
+    from python_ingest.kafka.landing import LandedTopic, TopicLander
+
+    topic = make_topic(every="0 seconds")
+    told: list[LandedTopic] = []
+    query = TopicLander(topic.spark, topic.feed, topic.ops_schema).start(follows=True, told=told.append)
+    try:
+        for number in range(2):
+            topic.send({"device_id": str(number)})
+            until = time.monotonic() + 120
+            while len(told) <= number and time.monotonic() < until and query.isActive:
+                time.sleep(0.2)
+    finally:
+        query.stop()
+    assert [outcome.messages for outcome in told] == [1, 1]
+    assert topic.land().messages == 0
+
+
+def test_a_broker_that_does_not_answer_is_told(make_topic: MakeTopic, monkeypatch: Any) -> None:
+    """R3.7: in a sentence, without a password."""
+    topic = make_topic()
+    monkeypatch.setattr("python_ingest.kafka.topic.PATIENCE", 1)
+    monkeypatch.setenv("TIDEMARK_CONNECTION_STREAM", "kafka://me:secret-word@127.0.0.1:1")
+    with pytest.raises(LandingError, match="no broker answers") as caught:
+        topic.land()
+    assert "secret-word" not in str(caught.value)
