@@ -25,7 +25,8 @@ COLUMNS = """
     batch_id bigint comment 'The landing batch; of a checked row the last one',
     mark string comment 'As JSON: the cursor and key, or the offsets, up to which the source is landed',
     source_id string comment 'Which table or topic of this name it was',
-    open_since string comment 'The oldest transaction that was writing then; null when there was none',
+    open_since string comment 'Transactions ran on: the number below which none of them is; null for none',
+    still_running array<string> comment 'Those transactions',
     last_processed_at timestamp comment 'The time up to which the source is landed, if its cursor is one',
     read_at timestamp comment 'When the source was read, by its own clock',
     row_count bigint comment 'Rows in bronze; null unless landed',
@@ -48,7 +49,8 @@ class SourceState:
         source: the table or topic.
         mark: the cursor and key, or the offsets; None before the first batch.
         source_id: which table or topic of this name it was.
-        open_since: the oldest transaction that was writing when it was read, if there was one.
+        open_since: where transactions ran on when it was read, the number below which none of them is.
+        still_running: those transactions.
         last_processed_at: the mark as a time, where it is one.
         read_at: when the source was read, by its own clock.
     """
@@ -57,6 +59,7 @@ class SourceState:
     mark: dict[str, Any] | None = None
     source_id: str | None = None
     open_since: str | None = None
+    still_running: tuple[str, ...] = ()
     last_processed_at: datetime | None = None
     read_at: datetime | None = None
 
@@ -143,8 +146,8 @@ class Batches(FeedTable):
         self._sequence += 1
         mark = json.dumps(after.mark, sort_keys=True) if after.mark is not None else None
         times = (after.last_processed_at, after.read_at)
-        row = (after.source, state, batch.batch_id, mark, after.source_id, after.open_since, *times)
-        self._add([(*row, rows, rejected, batch.planned_at, self._sequence)])
+        row = (after.source, state, batch.batch_id, mark, after.source_id, after.open_since)
+        self._add([(*row, [*after.still_running], *times, rows, rejected, batch.planned_at, self._sequence)])
 
 
 def _state(row: Any) -> SourceState:
@@ -153,6 +156,7 @@ def _state(row: Any) -> SourceState:
         mark=json.loads(row["mark"]) if row["mark"] else None,
         source_id=row["source_id"],
         open_since=row["open_since"],
+        still_running=tuple(row["still_running"] or ()),
         last_processed_at=_time(row["processed_micros"]),
         read_at=_time(row["read_micros"]),
     )

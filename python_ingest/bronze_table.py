@@ -46,6 +46,7 @@ class BronzeTable:
         }
         self.name = feed.table
         self.targets: list[Target] = []
+        self._last_batch: int | None = None  # known from the first question on: the lake has one writer
 
     def prepare(self, landed_batch: int) -> None:
         """Create the table, or bring it in step with the declaration.
@@ -67,6 +68,7 @@ class BronzeTable:
             columns = [f"{in_sql(target.name)} {type_in_sql(target.type)}" for target in declared]
             create_table(self._spark, self.name, ", ".join((*columns, *self._metadata)), self._properties)
             self.targets = declared
+            self._last_batch = 0
             return
         held = {field.name: field.dataType for field in self._spark.table(self.name).schema}
         added = [column for column in self._metadata if column.split()[0] not in held]
@@ -105,6 +107,7 @@ class BronzeTable:
             .option("txnVersion", batch.batch_id)
             .saveAsTable(self.name)
         )
+        self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def rows(self, batch: Batch) -> DataFrame:
         """Return the rows of a batch."""
@@ -124,8 +127,10 @@ class BronzeTable:
 
         Delta answers a bare `max` from its statistics, without reading the table.
         """
-        last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
-        return last[0] or 0
+        if self._last_batch is None:
+            last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
+            self._last_batch = last[0] or 0
+        return self._last_batch
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column as the table is to have it: what landing widened stays wide."""

@@ -28,7 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Land raw files in bronze and run the lakehouse. Any plain dbt command works beside it.",
+    help="Land files, tables and topics in bronze and run the lakehouse; plain dbt works beside it.",
 )
 app.add_typer(simulate, name="simulate")
 

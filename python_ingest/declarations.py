@@ -24,7 +24,8 @@ NO_TEXT = "CSV holds text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, avro or parquet.",
+    "file_format": "Set `file_format` to csv, json, avro or parquet; or `connector` to postgresql or kafka.",
+    "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
@@ -197,5 +198,9 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
     elif path[0] == "external" and path[-1] not in FIXES:
         part = next((part for part in ("options", "contract") if part in path), None)
         known = external_keys(node["external"], part)
-        fix = f"Allowed {'keys' if part != 'options' else part}: {', '.join(known)}; see docs/landing.md."
+        fix = f"Allowed {'keys' if part != 'options' else part}: {', '.join(known)}; see docs/{_page(node)}."
     return DeclarationError(node["original_file_path"], node["name"], ".".join(path) or "feed", problem, fix)
+
+
+def _page(node: Mapping[str, Any]) -> str:
+    return "sources.md" if "connector" in node["external"] else "landing.md"

@@ -181,7 +181,9 @@ def _tell_table(outcome: LandedTable) -> None:
             "left out", f"{number} without a cursor: give a second column in `cursor`, or leave it out"
         )
     if outcome.still_open:
-        output.note("still open", "a transaction was writing; the next landing looks for what it wrote")
+        output.note(
+            "still open", "a transaction ran on; once it has ended, a landing looks for what it wrote"
+        )
 
 
 def _files_landed(outcome: Landed) -> str:

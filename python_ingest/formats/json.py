@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JJavaError
@@ -205,7 +206,11 @@ def _rescued(types: StructType) -> Column:
         "_fields",
         lambda key, _: ~key.isin(*types.names) | f.array_contains(f.array_compact(f.array(*lost)), key),
     )
-    return f.nullif(f.to_json(kept), f.lit("{}"))
+    others = f.array_except(f.map_keys("_raw"), f.array(*map(f.lit, types.names)))
+    is_lost = [f.expr(_lost(field.name, field.dataType)) for field in types]
+    # looked at first, since most records have nothing to rescue, and the rest costs more than all parsing
+    has_some = reduce(lambda one, other: one | other, is_lost, f.size(others) > 0)
+    return f.when(has_some, f.nullif(f.to_json(kept), f.lit("{}")))
 
 
 def _lost(name: str, of: DataType) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +174,9 @@ class TopicLander:
         mark = dict(state.mark or {}) | {str(row["_partition"]): row["last"] + 1 for row in found}
         newest = max(utc_time(row["newest"]) for row in found)
         until = max(newest, state.last_processed_at) if state.last_processed_at else newest
-        after = SourceState(self._feed.external.topic, mark, topic.identity, None, until, batch.planned_at)
+        after = replace(
+            state, mark=mark, source_id=topic.identity, last_processed_at=until, read_at=batch.planned_at
+        )
         number = sum(row["rows"] for row in found)
         self._batches.confirm(PlannedBatch(batch, after), number, broken)
         self._outcome.messages += number
@@ -203,8 +205,9 @@ class TopicLander:
         self._batches.check(SourceState(self._feed.external.topic, None, topic.identity), self._clock())
 
     def _starting(self, topic: Topic, mark: dict[str, Any] | None) -> str:
+        known = self._batches.state.source_id
         if not mark:
-            return self._feed.external.starts
+            return self._feed.external.starts if known is None else "earliest"
         offsets = {
             str(number): mark.get(str(number), -2) for number in range(topic.partitions)
         }  # -2: the first

@@ -57,7 +57,10 @@ def spark_options(to: Connection) -> dict[str, str]:
         mechanism = to.options.get("sasl.mechanism", "PLAIN")
         login = JAVA_LOGIN.format(MODULES.get(mechanism, SCRAM), _quoted(to.user), _quoted(to.password))
         options |= {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism, "sasl.jaas.config": login}
-    return {f"kafka.{name}": value for name, value in (options | to.options).items()}
+    others = dict(to.options)
+    if authority := others.pop("ssl.ca.location", None):  # Java calls it otherwise
+        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": authority}
+    return {f"kafka.{name}": value for name, value in (options | others).items()}
 
 
 @contextmanager

@@ -29,12 +29,17 @@ class SourceColumn:
     Attributes:
         name: its name.
         type: its type, without length or precision.
-        is_unbounded: whether it is a numeric without precision.
+        digits: of a numeric its precision and scale; None of one without them.
     """
 
     name: str
     type: str
-    is_unbounded: bool = False
+    digits: tuple[int, int] | None = None
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether it is a numeric without precision."""
+        return self.type == "numeric" and self.digits is None
 
     @property
     def as_sql(self) -> sql.Identifier:
@@ -51,7 +56,7 @@ def columns_of(snapshot: Snapshot, source: sql.Composable) -> list[SourceColumn]
     )
     types = dict(found.fetchall())
     return [
-        SourceColumn(c.name, types[c.type_code], types[c.type_code] == "numeric" and c.precision is None)
+        SourceColumn(c.name, types[c.type_code], None if c.precision is None else (c.precision, c.scale or 0))
         for c in described
     ]
 
@@ -74,6 +79,8 @@ def selected(columns: Sequence[SourceColumn], wanted: Mapping[str, DataType], zo
         if (condition := _is_strange(column)) is not None:
             strange.append((column, condition))
             value = sql.SQL("case when {} then null else {} end").format(condition, value)
+            if column.digits:  # which CASE forgets
+                value = raw(f"cast({{}} as numeric({column.digits[0]},{column.digits[1]}))").format(value)
         is_local = column.type == "timestamp without time zone"
         if is_local and isinstance(wanted.get(column.name), TimestampType):
             value = sql.SQL("({} at time zone {})").format(value, sql.Literal(zone))
@@ -88,7 +95,7 @@ def _is_strange(column: SourceColumn) -> sql.Composed | None:
     name = column.as_sql
     if column.type in TIMES:
         return sql.SQL("not isfinite({})").format(name)
-    if column.type == "numeric" and column.is_unbounded:
+    if column.is_unbounded:
         return raw(f"({{0}} = 'NaN' or abs({{0}}) >= {LARGEST} or scale({{0}}) > {MOST_SCALE})").format(name)
     if column.type == "numeric":
         return sql.SQL("{} = 'NaN'").format(name)

@@ -27,7 +27,7 @@ from python_ingest.formats.base import Rejection
 from python_ingest.postgresql.reading import Reading
 from python_ingest.postgresql.snapshot import Snapshot, snapshot, told
 from python_ingest.postgresql.source import source_of
-from python_ingest.postgresql.window import Window
+from python_ingest.postgresql.window import Window, written_since
 from python_ingest.schema_changes import SchemaChanges
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class LandedTable:
         since: where the first landing began, if this was it and it left out older rows.
         evolved: columns that bronze got now, or whose type was widened.
         without_cursor: rows of the source that have no cursor, up to 1000; counted by the first landing.
-        still_open: whether a transaction was writing then whose rows the next landing looks for.
+        still_open: whether transactions ran on whose rows a later landing will look for.
         resumed: number of the batch that an earlier run had written and this one confirmed.
     """
 
@@ -120,9 +120,7 @@ class TableLander:
         self._evolve(reading, outcome)
         compares_all = self._compares_all or is_other
         window = Window(taken, self._feed.external, source, state, compares_all=compares_all)
-        after = replace(
-            state, source_id=source.identity, open_since=taken.open_since, read_at=self._read_at(taken)
-        )
+        after = replace(_open(state, taken), source_id=source.identity, read_at=self._read_at(taken))
         if state.mark is None and self._feed.external.cursor:
             outcome.without_cursor = window.without_cursor()
         if (condition := window.rechecked()) is not None:
@@ -226,6 +224,14 @@ class TableLander:
             "The mark is where it was after the last batch that landed.",
             "Mend what is named and land again: it goes on from the mark.",
         )
+
+
+def _open(state: SourceState, taken: Snapshot) -> SourceState:
+    """Return the state with the transactions that ran on; as long as all those known run, with them."""
+    if state.open_since and not written_since(state, taken):
+        return replace(state, still_running=tuple(sorted(taken.running | set(state.still_running))))
+    since = taken.lowest if taken.running else None
+    return replace(state, open_since=since, still_running=tuple(sorted(taken.running)))
 
 
 def _skipping(feed: TableFeed) -> list[str]:

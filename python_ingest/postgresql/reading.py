@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from psycopg import sql
 from pyspark.sql import functions as f
-from pyspark.sql.types import NumericType, StringType, StructField, StructType
+from pyspark.sql.types import NumericType, StringType, StructField, StructType, TimestampType
 
 from python_ingest.bronze_table import BronzeTable
 from python_ingest.columns import Target, fields_of, in_sql
@@ -103,7 +105,7 @@ class Reading:
         )
 
     def changed(
-        self, looked_at: DataFrame, bronze: BronzeTable, lows: list[tuple[tuple[str, ...], Any]] | None
+        self, looked_at: DataFrame, bronze: BronzeTable, lows: list[tuple[str, Any]] | None
     ) -> DataFrame:
         """Return those of the rows that bronze does not have as they are.
 
@@ -115,11 +117,7 @@ class Reading:
         table = self._spark.table(bronze.name)
         names = {target.in_file: target.name for target in bronze.targets}
         if lows is not None:
-            at_least = [
-                f.col(in_sql(names.get(column, column))) >= f.lit(low)
-                for columns, low in lows
-                for column in columns
-            ]
+            at_least = [self._at_least(table, names.get(column, column), low) for column, low in lows]
             recent = reduce(lambda one, other: one | other, at_least, f.lit(False))
             first: Any = table.where(recent).agg(f.min("_batch_id")).first()
             table = table.where(f.col("_batch_id") >= f.lit(first[0]))  # NULL: none
@@ -163,6 +161,14 @@ class Reading:
     def present(self, bronze: BronzeTable) -> int:
         """Return how many keys bronze has that are not deleted."""
         return self._present(bronze, self._keys(bronze)).count()
+
+    def _at_least(self, table: DataFrame, column: str, low: Any) -> Column:
+        """Return whether bronze's column is at least a value as the source has it."""
+        of = table.schema[column].dataType
+        if isinstance(low, datetime) and low.tzinfo is None and isinstance(of, TimestampType):
+            low = low.replace(tzinfo=ZoneInfo(self._feed.external.time_zone))
+        said = low.isoformat() if isinstance(low, date) else str(low)
+        return f.col(in_sql(column)) >= f.lit(said).cast(of)
 
     def _present(self, bronze: BronzeTable, compared: Sequence[str]) -> DataFrame:
         newest = _newest(self._spark.table(bronze.name), self._keys(bronze), compared)

@@ -1,8 +1,8 @@
 """A snapshot of a PostgreSQL database, held open so that several connections read the same rows.
 
-No transaction is passed over: PostgreSQL says which ones were writing when the snapshot was taken
-(`pg_current_snapshot`). Short ones are waited for; while a long one goes on, its number is kept, and the next
-landing looks for rows that were written since it began, whatever their cursor says.
+No transaction is passed over. Those that run when the clock is read may commit later, with cursors from
+before. Short ones are waited for; long ones are kept in the state, and once they have ended, a landing looks
+for all rows that were written since the snapshot at which they ran, whatever their cursor says.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import psycopg
@@ -20,9 +21,10 @@ from psycopg import sql
 from python_ingest.connections import Connection, variable
 from python_ingest.errors import LandingError
 
-WRITERS_PATIENCE = 1.0  # seconds for transactions that are writing to come to an end
+PATIENCE = 1.0  # seconds for running transactions to come to an end
 POLL_SECONDS = 0.02
 CONNECT_SECONDS = 10
+LOCK_SECONDS = 60  # for a table that another session has locked whole
 SHARED_OPTIONS = (
     "sslmode",
     "sslrootcert",
@@ -36,8 +38,23 @@ REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (psycopg.errors.InsufficientPrivilege, "Grant SELECT on it to the connection's user, and land again."),
     (psycopg.errors.UndefinedTable, "Mend `table` or `query` in the declaration, or restore the table."),
     (psycopg.errors.UndefinedColumn, "Mend `key`, `cursor`, `lookback` or `query` in the declaration."),
+    (psycopg.errors.LockNotAvailable, "Another session has locked the table: let it end, then land again."),
+    (psycopg.errors.InvalidParameterValue, "Mend `time_zone`, or the values that it names, and land again."),
+    (psycopg.ProgrammingError, "Mend `table`, `query` or the names in the declaration, and land again."),
     (psycopg.OperationalError, "See whether the server runs and is reached, then land again."),
 )
+
+
+# Of this database, but for those that only look; a prepared one has no process.
+RUNNING = """
+    select distinct locks.virtualtransaction
+    from pg_locks as locks
+    left join pg_stat_activity as activity on activity.pid = locks.pid
+    where locks.locktype in ('virtualxid', 'transactionid') and locks.mode = 'ExclusiveLock' and locks.granted
+    and coalesce(activity.datname, current_database()) = current_database()
+    and coalesce(activity.backend_type, '') not in ('autovacuum worker', 'walsender')
+    and locks.pid is distinct from pg_backend_pid()
+"""
 
 
 @dataclass(frozen=True)
@@ -48,13 +65,17 @@ class Snapshot:
         connection: sees it, as long as its transaction goes on.
         name: by which other connections see it.
         clock: the server's time just before.
-        open_since: the oldest transaction that was writing and did not come to an end in time; None if none.
+        lowest: no transaction that runs then, or begins later, has a number below it.
+        running: the transactions that ran when the clock was read and that did not come to an end in time.
+        all_running: all that ran when it was taken.
     """
 
     connection: psycopg.Connection[Any]
     name: str
     clock: datetime
-    open_since: str | None
+    lowest: str
+    running: frozenset[str]
+    all_running: frozenset[str]
 
     def one(self, query: sql.SQL | sql.Composed) -> tuple[Any, ...] | None:
         """Return the first row of a query."""
@@ -68,27 +89,25 @@ def snapshot(to: Connection) -> Iterator[Snapshot]:
     with psycopg.connect(**parameters(to), autocommit=True) as connection:
         connection.execute("set time zone 'UTC'")
         connection.execute("set datestyle to 'ISO'")
-        first = connection.execute(
-            "select pg_snapshot_xmax(pg_current_snapshot())::text::numeric, clock_timestamp()"
-        ).fetchone()
-        assert first  # noqa: S101  # it is one row
-        until = time.monotonic() + WRITERS_PATIENCE
-        while _oldest(connection) < first[0] and time.monotonic() < until:
+        connection.execute(f"set lock_timeout to {LOCK_SECONDS * 1000}")
+        before = _running(connection)
+        clock: Any = connection.execute("select clock_timestamp()").fetchone()
+        until = time.monotonic() + PATIENCE
+        while before & _running(connection) and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
         connection.execute("begin isolation level repeatable read read only")
-        # only those from before the clock was read: later ones write cursors after it
-        row = connection.execute(
-            "select pg_export_snapshot(), pg_snapshot_xmin(now)::text, pg_snapshot_xmin(now)::text::numeric "
-            "from pg_current_snapshot() as now"
+        taken: Any = connection.execute(
+            "select pg_export_snapshot(), pg_snapshot_xmin(pg_current_snapshot())::text"
         ).fetchone()
-        assert row  # noqa: S101
-        yield Snapshot(connection, row[0], first[1], row[1] if row[2] < first[0] else None)
+        running = _running(connection)
+        yield Snapshot(connection, taken[0], clock[0], taken[1], before & running, running)
 
 
 def parameters(to: Connection) -> dict[str, Any]:
     """Return a connection's parameters for libpq."""
-    host, _, port = to.hosts.partition(":")
-    known = {"host": host, "port": port or "5432", "dbname": to.database, "connect_timeout": CONNECT_SECONDS}
+    places = [place.rpartition(":") if ":" in place else (place, "", "5432") for place in to.hosts.split(",")]
+    hosts, ports = (",".join(part) for part in (map(itemgetter(0), places), map(itemgetter(2), places)))
+    known = {"host": hosts, "port": ports, "dbname": to.database, "connect_timeout": CONNECT_SECONDS}
     secrets = {"user": to.user, "password": to.password}
     return known | {k: v for k, v in secrets.items() if v} | {"application_name": "tidemark"} | to.options
 
@@ -132,7 +151,5 @@ def raw(text: str) -> sql.SQL:
     return sql.SQL(text)
 
 
-def _oldest(connection: psycopg.Connection[Any]) -> int:
-    row = connection.execute("select pg_snapshot_xmin(pg_current_snapshot())::text::numeric").fetchone()
-    assert row  # noqa: S101
-    return int(row[0])
+def _running(connection: psycopg.Connection[Any]) -> frozenset[str]:
+    return frozenset(row[0] for row in connection.execute(RUNNING).fetchall())

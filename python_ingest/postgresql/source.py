@@ -60,11 +60,13 @@ def source_of(feed: TableFeed, taken: Snapshot) -> Source:
 def _checked(feed: TableFeed, source: Source) -> Source:
     external, names = feed.external, list(source.types)
     lookback = [external.lookback.column] if external.lookback else []
-    missing = [name for name in (*external.key, *external.cursor, *lookback) if name not in names]
-    undeclared = sorted(set(external.key) - {column.in_file for column in feed.columns})
+    wanted = list(dict.fromkeys((*external.key, *external.cursor, *lookback)))
+    missing = [name for name in wanted if name not in names]
+    declared = {column.in_file for column in feed.columns}
+    undeclared = [name for name in wanted if name not in declared]
     if not missing and not undeclared:
         return source
-    said = f"lacks {', '.join(missing)}" if missing else f"has the key {', '.join(undeclared)}, not declared"
+    said = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(undeclared)}, which is not declared"
     raise LandingError(
         f"Feed '{feed.name}': {external.source} {said} (it has {', '.join(names)}).",
         f"Mend `key`, `cursor`, `lookback` or `columns` in {feed.declared_in}, or the source.",

@@ -17,7 +17,6 @@ from python_ingest.postgresql.snapshot import Snapshot, literal, raw
 from python_ingest.postgresql.source import Source
 
 HOUR = 3600
-LAST = "desc"
 FOREVER = sql.SQL("true")
 
 
@@ -57,14 +56,16 @@ class Window:
         self._external = external
         self._types = source.types
         self._relation = source.relation
-        self._open_since = state.open_since
+        self._ended = written_since(state, snapshot)
         self._has_xmin = source.has_xmin
         self._by = [*external.cursor, "", *external.key]
         known = state.mark if state.mark and state.mark.get("by") == self._by else None
         self._compares_all = compares_all
         self.is_anew = not external.cursor or (known is None and state.mark is not None)
-        self.mark = Mark(known["cursor"], tuple(known["key"])) if known and external.cursor else None
-        self._cursor: sql.Composable = sql.SQL("coalesce({})").format(_identifiers(external.cursor))
+        self.mark = Mark(known["cursor"], tuple(known["key"])) if known and "cursor" in known else None
+        self._cursor: sql.Composable = _identifiers(external.cursor)
+        if len(external.cursor) > 1:  # of one alone, coalesce would match no index
+            self._cursor = sql.SQL("coalesce({})").format(self._cursor)
         self._keys = _identifiers(external.key)
         self._place = sql.SQL("({}, {})").format(self._cursor, self._keys)
         self._cursor_type = self._types[external.cursor[0]] if external.cursor else ""
@@ -80,6 +81,9 @@ class Window:
                 "Give a date or a time, beside a cursor that is one, or leave `lookback` out.",
             )
         self._upper = self._upper_bound()
+        self._begins: sql.Composable | None = None
+        if self._upper is not None and external.first_window is not None and not compares_all:
+            self._begins = self._earlier(self._upper, external.first_window, self._cursor_type)
 
     def marked(self, mark: Mark | None) -> dict[str, Any]:
         """Return a mark as the state keeps it; of a feed without cursor only that there was a landing."""
@@ -98,44 +102,42 @@ class Window:
 
     def start(self) -> datetime | None:
         """Return where a first landing begins, as a time; None where it takes everything."""
-        window = self._external.first_window
-        if self._upper is None or window is None:
+        if self._begins is None:
             return None
-        row = self._snapshot.one(
-            sql.SQL("select {}").format(self._instant(self._earlier(self._upper, window, self._cursor_type)))
-        )
+        row = self._snapshot.one(sql.SQL("select {}").format(self._instant(self._begins)))
         return row[0] if row else None
 
     def last(self) -> Mark | None:
         """Return the place of the last row that there is; None without a cursor, or without a row."""
-        return self._end(None, 1, orders=(LAST,)) if self._external.cursor else None
+        return self._at(None, "desc", 0) if self._external.cursor else None
 
     def rechecked(self) -> sql.Composable | None:
         """Return the condition of the rows up to the mark that are looked at again; None for none."""
         if self.is_anew:
-            return FOREVER
+            no_later = sql.SQL("({0} is null or {0} <= {1})")
+            return FOREVER if self._upper is None else no_later.format(self._cursor, self._upper)
         if self.mark is None:
             return None
         if self._compares_all:
             return self._up_to_mark()
         conditions = [sql.SQL("{} >= {}").format(what, low) for what, low in self._lows()]
-        if self._open_since:
-            age = f"age(xmin) <= age('{int(self._open_since) % 2**32}'::xid)"
+        if self._ended:
+            age = f"age(xmin) <= age('{int(self._ended) % 2**32}'::xid)"
             conditions.append(raw(age).format() if self._has_xmin else FOREVER.format())
         if not conditions:
             return None
         return sql.SQL("{} and ({})").format(self._up_to_mark(), sql.SQL(" or ").join(conditions))
 
-    def low_values(self) -> list[tuple[tuple[str, ...], Any]] | None:
+    def low_values(self) -> list[tuple[str, Any]] | None:
         """Return columns with the lowest value that rechecked rows have in one of them; None for no bound."""
-        if self.is_anew or self._compares_all or self._open_since:
+        if self.is_anew or self._compares_all or self._ended:
             return None
         lows = self._lows()
         if not lows:
             return []
         row = self._snapshot.one(sql.SQL("select {}").format(sql.SQL(", ").join([low for _, low in lows])))
-        columns = [self._external.cursor] * bool(self._overlap)
-        columns += [(self._external.lookback.column,)] if self._external.lookback else []
+        columns = [*self._external.cursor] * bool(self._overlap)
+        columns += [self._external.lookback.column] if self._external.lookback else []
         return list(zip(columns, row or (), strict=True))
 
     def time_of(self, mark: Mark | None) -> datetime | None:
@@ -162,9 +164,11 @@ class Window:
     def _lows(self) -> list[tuple[sql.Composable, sql.Composed]]:
         """Return expressions with the lowest value of rows that are looked at again."""
         assert self.mark  # noqa: S101  # there is no lookback before it
-        at, lows = literal(self.mark.cursor, self._cursor_type), []
+        at = literal(self.mark.cursor, self._cursor_type)
+        lows: list[tuple[sql.Composable, sql.Composed]] = []
         if self._overlap:
-            lows.append((self._cursor, self._earlier(at, self._overlap, self._cursor_type)))
+            low = self._earlier(at, self._overlap, self._cursor_type)
+            lows += [(sql.Identifier(name), low) for name in self._external.cursor]
         if back := self._external.lookback:
             name, of = sql.Identifier(back.column), self._types[back.column]
             lows.append((name, self._earlier(at, back.span, of)))
@@ -202,47 +206,54 @@ class Window:
             any_of = [sql.SQL("{} >= {}").format(sql.Identifier(name), at) for name in self._external.cursor]
             conditions.append(sql.SQL("({})").format(sql.SQL(" or ").join(any_of)))
             conditions.append(sql.SQL("{} > {}").format(self._place, self._literal(low)))
-        elif self.is_time and self._external.first_window is not None and not self._compares_all:
-            assert self._upper is not None  # noqa: S101  # a time has one
-            start = self._earlier(self._upper, self._external.first_window, self._cursor_type)
-            conditions.append(sql.SQL("{} >= {}").format(self._cursor, start))
+        elif self._begins:
+            conditions.append(sql.SQL("{} >= {}").format(self._cursor, self._begins))
         conditions.append(sql.SQL("{} is not null").format(self._cursor))
         return sql.SQL(" and ").join(conditions)
 
     def _between(self, low: Mark | None, high: Mark) -> sql.Composed:
-        return sql.SQL("{} and {} <= {}").format(self._past(low), self._place, self._literal(high))
+        at = literal(high.cursor, self._cursor_type)
+        end = sql.SQL("{} <= {} and {} <= {}").format(self._cursor, at, self._place, self._literal(high))
+        return sql.SQL("{} and {}").format(self._past(low), end) if low or self._begins else end
 
     def _up_to_mark(self) -> sql.Composed:
         assert self.mark  # noqa: S101  # asked only where there is one
         return sql.SQL("({} is null or {} <= {})").format(self._cursor, self._place, self._literal(self.mark))
 
-    def _end(self, low: Mark | None, largest: int, orders: Sequence[str] = ("asc", LAST)) -> Mark | None:
-        """Return the place of the row at which a slice ends: the one of that number, or the last."""
-        for order in orders:
-            skipped = 0 if order == LAST else largest - 1
-            directed = sql.SQL(", ").join(
-                sql.SQL("{} {}").format(part, raw(order))
-                for part in (self._cursor, *map(sql.Identifier, self._external.key))
-            )
-            texts = [  # under names of their own: an ORDER BY would take them for the columns
-                sql.SQL("cast({} as text) as {}").format(
-                    sql.Identifier(name), sql.Identifier(f"place_{number}")
-                )
-                for number, name in enumerate(self._external.key)
-            ]
-            select = "select cast({} as text) as place, {} from {} where {} order by {} limit 1 offset {}"
-            query = raw(select).format(
-                self._cursor, sql.SQL(", ").join(texts), self._relation, self._past(low), directed,
-                sql.Literal(skipped),
-            )  # fmt: skip
-            if row := self._snapshot.one(query):
-                return Mark(row[0], tuple(row[1:]))
-        return None
+    def _end(self, low: Mark | None, largest: int) -> Mark | None:
+        """Return the place of the row at which a slice ends: the last one, or the one of that number."""
+        last = self._at(low, "desc", 0)
+        if last is None:
+            return None
+        some = sql.SQL("select count(*) from (select from {} where {} limit {}) as counted").format(
+            self._relation, self._past(low), sql.Literal(largest + 1)
+        )
+        number = self._snapshot.one(some)
+        return self._at(low, "asc", largest - 1) if number and number[0] > largest else last
+
+    def _at(self, low: Mark | None, order: str, skipped: int) -> Mark | None:
+        """Return the place of the row past a mark that comes after so many others, in an order."""
+        places = (self._cursor, *map(sql.Identifier, self._external.key))
+        directed = sql.SQL(", ").join(sql.SQL("{} {}").format(part, raw(order)) for part in places)
+        texts = [  # under names of their own: an ORDER BY would take them for the columns
+            sql.SQL("cast({} as text) as {}").format(part, sql.Identifier(f"place_{number}"))
+            for number, part in enumerate(places)
+        ]
+        query = sql.SQL("select {} from {} where {} order by {} limit 1 offset {}").format(
+            sql.SQL(", ").join(texts), self._relation, self._past(low), directed, sql.Literal(skipped)
+        )
+        row = self._snapshot.one(query)
+        return Mark(row[0], tuple(row[1:])) if row else None
 
     def _literal(self, mark: Mark) -> sql.Composed:
         types = [self._cursor_type, *(self._types[name] for name in self._external.key)]
         values = [literal(text, of) for text, of in zip((mark.cursor, *mark.key), types, strict=True)]
         return sql.SQL("({})").format(sql.SQL(", ").join(values))
+
+
+def written_since(state: SourceState, taken: Snapshot) -> str | None:
+    """Return since which transaction rows may have come that an earlier landing did not see, or None."""
+    return state.open_since if state.open_since and set(state.still_running) - taken.all_running else None
 
 
 def _identifiers(names: Sequence[str]) -> sql.Composed:

@@ -59,6 +59,7 @@ def test_rows_that_share_one_time_land_once_in_slices(make_source: MakeSource) -
 def test_the_first_landing_takes_a_window(make_source: MakeSource) -> None:
     """R3.2: the last 30 days by the database's clock; an older row lands when it changes."""
     source = make_source(first_window="30 days", safety_lag="0 seconds")
+    assert source.land().rows == 0  # an empty table is no mark
     source.sql.execute(
         "insert into orders select g, 1, 'tea', 1, 1, current_date, now() - g * interval '10 days' "
         "from generate_series(1, 5) g"
@@ -91,8 +92,8 @@ def test_recent_rows_are_looked_at_again(make_source: MakeSource) -> None:
 
 
 def test_a_transaction_that_commits_late_is_not_lost(make_source: MakeSource, monkeypatch: Any) -> None:
-    """R2.4, R3.1: it wrote with old times, was open during two landings, and wrote in a savepoint, too."""
-    monkeypatch.setattr(snapshot, "WRITERS_PATIENCE", 0.1)
+    """R2.4, R3.1: it wrote with old times, was open during two landings, and used a savepoint."""
+    monkeypatch.setattr(snapshot, "PATIENCE", 0.1)
     source = make_source()
     source.order(1, "2025-01-01 10:00+00")
     source.order(2, "2025-01-01 10:00+00")
@@ -113,6 +114,28 @@ def test_a_transaction_that_commits_late_is_not_lost(make_source: MakeSource, mo
     version, states = source.version(), source.states()
     source.land()
     assert (source.version(), source.states()) == (version, states)
+
+
+def test_a_transaction_that_only_read_until_a_landing_is_not_lost(
+    make_source: MakeSource, monkeypatch: Any
+) -> None:
+    """R2.4: it began before, wrote after, with its time; nothing was committed in between."""
+    monkeypatch.setattr(snapshot, "PATIENCE", 0.1)
+    source = make_source(safety_lag="0 seconds")
+    with source.server.connect(source.database, autocommit=False) as late:
+        late.execute("select count(*) from orders")
+        source.order(1, "now")
+        assert source.land().still_open
+        assert source.land().still_open
+        late.execute("insert into orders values (2, 1, 'late', 1, 1, '2025-01-01', now())")
+        late.commit()
+    assert source.land().rows == 1
+    assert source.newest("order_id") == [(1,), (2,)]
+    with source.server.connect(source.database, autocommit=False) as last:
+        last.execute("insert into orders values (3, 1, 'late', 1, 1, '2025-01-01', '2025-01-01')")
+        assert source.land().still_open
+        last.commit()
+    assert source.land().rows == 1
 
 
 def test_a_batch_is_of_one_snapshot(make_source: MakeSource, monkeypatch: Any) -> None:
@@ -177,6 +200,7 @@ def test_any_type_lands_and_what_spark_cannot_hold_is_rescued(make_source: MakeS
         (None, Decimal("1.00"), None, '{"n": "123456789012345678901234567890", "at": "-infinity"}'),
         (None, Decimal("1.00"), None, '{"n":1.005000000000000000}'),
     ]
+    assert dict(table.dtypes)["p"] == "decimal(10,2)"
     assert [tuple(r) for r in table.limit(1).select("j", "a", "t", "i").collect()] == [
         ('{"a": 1}', ["x", "y"], "10:00:00", "1 day")
     ]
@@ -192,6 +216,8 @@ def test_local_times_are_right_when_clocks_are_put_back(make_source: MakeSource)
     source.sql.execute("insert into orders values (3, 1, '2025-10-26 02:15')")  # half an hour later
     assert source.land().rows == 1
     assert source.bronze("order_id", "cast(updated_at as string)")[0] == (1, "2025-07-01 10:00:00")
+    outcome = source.land()
+    assert (outcome.rows, outcome.unchanged) == (0, 2)
 
 
 def test_the_first_column_that_is_not_null_is_the_cursor(make_source: MakeSource) -> None:
