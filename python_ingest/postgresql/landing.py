@@ -7,8 +7,11 @@ next landing confirms what bronze has, or plans anew from the mark.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -123,13 +126,20 @@ class TableLander:
         after = replace(_open(state, taken), source_id=source.identity, read_at=self._read_at(taken))
         if state.mark is None and self._feed.external.cursor:
             outcome.without_cursor = window.without_cursor()
-        if (condition := window.rechecked()) is not None:
-            after = self._land_changed(reading, window, condition, after, outcome)
-        for condition, end in window.slices(self._feed.external.max_rows):
-            after = replace(after, mark=window.marked(end), last_processed_at=window.time_of(end))
-            self._land_batch(reading.rows(condition, self._bronze.targets), after, outcome)
-        if self._feed.external.detect_deletes:
-            self._land_deleted(reading, after, outcome)
+        if window.is_anew:
+            last = window.last()
+            after = replace(after, mark=window.marked(last), last_processed_at=window.time_of(last))
+        with ExitStack() as stack:
+            # those that are not past the mark land with the first slice, or by themselves
+            waiting = [*self._changed(reading, window, outcome, stack), *self._gone(reading, outcome, stack)]
+            for condition, end in window.slices(self._feed.external.max_rows):
+                after = replace(after, mark=window.marked(end), last_processed_at=window.time_of(end))
+                rows = [reading.rows(condition, self._bronze.targets), *waiting]
+                self._land_batch(rows, after, outcome)
+                waiting = []
+            if waiting:
+                self._land_batch(waiting, after, outcome)
+        outcome.rows -= outcome.deleted
         self._batches.check(after, self._clock())
         outcome.until = after.last_processed_at
         outcome.still_open = after.open_since is not None
@@ -151,49 +161,47 @@ class TableLander:
         self._bronze.evolve(evolved_targets(self._bronze.targets, judgement))
         reading.resolve(self._bronze.targets)
 
-    def _land_changed(
-        self, reading: Reading, window: Window, condition: Any, after: SourceState, outcome: LandedTable
-    ) -> SourceState:
-        """Land those of the rows looked at again that bronze does not have as they are."""
-        if window.is_anew:
-            last = window.last()
-            after = replace(after, mark=window.marked(last), last_processed_at=window.time_of(last))
+    def _changed(
+        self, reading: Reading, window: Window, outcome: LandedTable, stack: ExitStack
+    ) -> Iterator[DataFrame]:
+        """Give those of the rows looked at again that bronze does not have as they are, if there are any."""
+        condition = window.rechecked()
+        if condition is None:
+            return
         looked_at = reading.rows(condition, self._bronze.targets).persist()
-        try:
-            changed = reading.changed(looked_at, self._bronze, window.low_values())
-            number = looked_at.count()
-            rows = outcome.rows
-            if not changed.isEmpty():
-                self._land_batch(changed, after, outcome)
-            outcome.unchanged += number - (outcome.rows - rows)
-        finally:
-            looked_at.unpersist()
-        return after
+        stack.callback(looked_at.unpersist)
+        compared = reading.compared(looked_at, self._bronze, window.low_values()).persist()
+        stack.callback(compared.unpersist)
+        counts: Any = compared.agg(f.count("*"), f.count_if("_is_changed")).first()
+        outcome.unchanged = counts[0] - counts[1]
+        if counts[1]:
+            yield compared.where("_is_changed").drop("_is_changed")
 
-    def _land_deleted(self, reading: Reading, after: SourceState, outcome: LandedTable) -> None:
+    def _gone(self, reading: Reading, outcome: LandedTable, stack: ExitStack) -> Iterator[DataFrame]:
+        """Give a deleted row for each key that is gone, if it is asked for and there are any."""
+        if not self._feed.external.detect_deletes:
+            return
         gone = reading.deleted(self._bronze).persist()
-        try:
-            number = gone.count()
-            if not number:
-                return
-            share, most = number / reading.present(self._bronze), self._feed.external.max_deleted_share
-            if share > most:
-                raise LandingError(
-                    f"Feed '{self._feed.name}': {number:,} rows, {share:.0%} of those in bronze, are gone "
-                    f"from {self._feed.external.source}, and no deletion landed (max_deleted_share: {most}).",
-                    "See whether it is the right table, whole; if so, raise max_deleted_share.",
-                )
-            rows = outcome.rows
-            self._land_batch(gone, after, outcome)
-            outcome.deleted, outcome.rows = outcome.rows - rows, rows
-        finally:
-            gone.unpersist()
+        stack.callback(gone.unpersist)
+        number = gone.count()
+        if not number:
+            return
+        share, most = number / reading.present(self._bronze), self._feed.external.max_deleted_share
+        if share > most:
+            raise LandingError(
+                f"Feed '{self._feed.name}': {number:,} rows, {share:.0%} of those in bronze, are gone "
+                f"from {self._feed.external.source}, and nothing landed (max_deleted_share: {most}).",
+                "See whether it is the right table, whole; if so, raise max_deleted_share.",
+            )
+        outcome.deleted = number
+        yield gone
 
-    def _land_batch(self, rows: DataFrame, after: SourceState, outcome: LandedTable) -> None:
+    def _land_batch(self, parts: Sequence[DataFrame], after: SourceState, outcome: LandedTable) -> None:
         """Plan, write, confirm."""
         planned = self._batches.plan(after, self._clock(), above=self._bronze.last_batch())
-        dated = rows.withColumn("_source_modified_at", f.lit(after.read_at))
-        self._bronze.append(dated, planned.batch)
+        rows = reduce(lambda one, other: one.unionByName(other), parts)
+        made = {"_source_modified_at": f.lit(after.read_at), "_row_id": f.monotonically_increasing_id()}
+        self._bronze.append(rows.withColumns(made), planned.batch)
         number = self._bronze.rows(planned.batch).count()
         self._batches.confirm(planned, number)
         outcome.batches += 1

@@ -80,7 +80,7 @@ class Reading:
         """Read the rows for which a condition holds.
 
         Returns:
-            Bronze's columns, but for the batch's.
+            Bronze's columns, but for the batch's, the time and the row's number.
         """
         filled = fields_of(targets, self.fields.names, ignores_case=False)
         others = [
@@ -100,14 +100,13 @@ class Reading:
             nothing.alias("_corrupt_record"),
             nothing.alias("_corrupt_reason"),
             f.lit(self._feed.external.source).alias("_source_file"),
-            f.monotonically_increasing_id().alias("_row_id"),
             f.lit(False).alias("_is_deleted"),
         )
 
-    def changed(
+    def compared(
         self, looked_at: DataFrame, bronze: BronzeTable, lows: list[tuple[str, Any]] | None
     ) -> DataFrame:
-        """Return those of the rows that bronze does not have as they are.
+        """Return rows with `_is_changed`: whether bronze does not have them as they are.
 
         Args:
             looked_at: from `rows`.
@@ -131,12 +130,10 @@ class Reading:
             if c not in keys
         ]
         is_known = reduce(lambda one, other: one & other, same, f.col("newest").isNotNull())
-        changed = joined.where(~f.coalesce(is_known & ~f.col("newest._is_deleted"), f.lit(False)))
-        return changed.select(
-            [
-                f.col(f"incoming.{in_sql(c)}").alias(c) if c not in keys else f.col(in_sql(c))
-                for c in looked_at.columns
-            ]
+        is_changed = ~f.coalesce(is_known & ~f.col("newest._is_deleted"), f.lit(False))
+        return joined.select(
+            *[f.col(f"incoming.{in_sql(c)}" if c not in keys else in_sql(c)) for c in looked_at.columns],
+            is_changed.alias("_is_changed"),
         )
 
     def deleted(self, bronze: BronzeTable) -> DataFrame:
@@ -154,7 +151,6 @@ class Reading:
             nothing.alias("_corrupt_record"),
             nothing.alias("_corrupt_reason"),
             f.lit(self._feed.external.source).alias("_source_file"),
-            f.monotonically_increasing_id().alias("_row_id"),
             f.lit(True).alias("_is_deleted"),
         )
 
