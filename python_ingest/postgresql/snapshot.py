@@ -66,8 +66,8 @@ class Snapshot:
         name: by which other connections see it.
         clock: the server's time just before.
         lowest: no transaction that runs then, or begins later, has a number below it.
-        running: the transactions that ran when the clock was read and that did not come to an end in time.
-        all_running: all that ran when it was taken.
+        running: the transactions that ran when the clock was read and did not come to an end in time.
+        all_running: all that ran just before it was taken.
     """
 
     connection: psycopg.Connection[Any]
@@ -90,16 +90,17 @@ def snapshot(to: Connection) -> Iterator[Snapshot]:
         connection.execute("set time zone 'UTC'")
         connection.execute("set datestyle to 'ISO'")
         connection.execute(f"set lock_timeout to {LOCK_SECONDS * 1000}")
-        before = _running(connection)
+        # In this order, what begins before the clock is read and ends after the snapshot is taken is in both.
         clock: Any = connection.execute("select clock_timestamp()").fetchone()
+        before = running = _running(connection)
         until = time.monotonic() + PATIENCE
-        while before & _running(connection) and time.monotonic() < until:
+        while before & running and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
+            running = _running(connection)
         connection.execute("begin isolation level repeatable read read only")
         taken: Any = connection.execute(
             "select pg_export_snapshot(), pg_snapshot_xmin(pg_current_snapshot())::text"
         ).fetchone()
-        running = _running(connection)
         yield Snapshot(connection, taken[0], clock[0], taken[1], before & running, running)
 
 

@@ -6,7 +6,9 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 
 from python_ingest.batches import Batches
 from python_ingest.bronze_table import BronzeTable
@@ -136,6 +138,39 @@ def test_a_transaction_that_only_read_until_a_landing_is_not_lost(
         assert source.land().still_open
         last.commit()
     assert source.land().rows == 1
+
+
+@pytest.mark.parametrize("moment", ["begins before the clock is read", "ends after the snapshot is taken"])
+def test_a_transaction_in_between_is_not_lost(make_source: MakeSource, monkeypatch: Any, moment: str) -> None:
+    """R2.4: one that begins or ends just while a landing asks which transactions run."""
+    monkeypatch.setattr(snapshot, "PATIENCE", 0)
+    source = make_source(safety_lag="0 seconds")
+    running, calls = snapshot._running, []
+    with source.server.connect(source.database, autocommit=False) as late:
+
+        def write() -> None:
+            late.execute("insert into orders values (2, 1, 'late', 1, 1, '2025-01-01', now())")
+            source.order(1, "now")
+
+        def asked(connection: psycopg.Connection[Any]) -> frozenset[str]:
+            found = running(connection)
+            calls.append(1)
+            if moment.startswith("begins") and len(calls) == 1:
+                write()
+            return found
+
+        def ended(connection: psycopg.Connection[Any]) -> frozenset[str]:
+            if not late.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+                late.commit()
+            return running(connection)
+
+        if moment.startswith("ends"):
+            write()
+        monkeypatch.setattr(snapshot, "_running", asked if moment.startswith("begins") else ended)
+        source.land()
+        late.commit()
+    source.land()
+    assert source.newest("order_id") == [(1,), (2,)]
 
 
 def test_a_batch_is_of_one_snapshot(make_source: MakeSource, monkeypatch: Any) -> None:
