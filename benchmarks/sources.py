@@ -28,7 +28,7 @@ WARM_UP = 20_000
 
 
 def main(
-    rows: Annotated[int, typer.Option(help="Rows of the first load.")] = 3_000_000,
+    rows: Annotated[int, typer.Option(help="Rows of the first load.")] = 10_000_000,
     messages: Annotated[int, typer.Option(help="Messages of the topic.")] = 1_000_000,
     tables: Annotated[
         str, typer.Option(help="Sizes of the tables that get an increment.")

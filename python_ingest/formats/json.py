@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 WHOLE_BYTES = 64 * 2**20
-WORKING = ("_line", "_is_legible", "_typed", "_raw", "_fields", "_is_alone", "_corrupt_reason")
+WORKING = ("_line", "_is_legible", "_typed", "_objects", "_fields", "_lost", "_corrupt_reason")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Json:
             "_corrupt_reason is null"
         )
         lost = [
-            f.bool_or(f.expr(_lost(field.name, field.dataType))).alias(f"lost{number}")
+            f.bool_or(f.col("_lost").getField(field.name)).alias(f"lost{number}")
             for number, field in enumerate(types)
         ]
         inferred = f.expr("schema_of_variant_agg(try_parse_json(_line))").alias("inferred")
@@ -166,22 +166,21 @@ def _parsed(lines: DataFrame, types: StructType, *, whole_file: bool) -> DataFra
         elements = f.when(f.startswith("_line", f.lit("[")), f.from_json("_line", "array<string>"))
         lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
     # in an array, what follows a record's end is an error, and not passed over
-    alone = f.from_json(f.concat(f.lit("["), "_line", f.lit("]")), "array<string>")
+    alone = f.concat(f.lit("["), "_line", f.lit("]"))
     parsed = lines.select(
         "*",
         f.from_json("_line", types).alias("_typed"),
-        f.from_json("_line", "map<string,string>").alias("_raw"),
-        f.from_json("_line", "map<string,variant>").alias("_fields"),
-        (f.size(alone) == 1).alias("_is_alone"),
-    )
-    names = f.map_keys("_raw")
-    is_object = f.col("_raw").isNotNull() & f.col("_fields").isNotNull() & f.col("_is_alone")
+        f.from_json(alone, "array<map<string,variant>>").alias("_objects"),
+    ).withColumn("_fields", f.get("_objects", f.lit(0)))
+    names = f.map_keys("_fields")
+    is_object = f.col("_fields").isNotNull() & (f.size("_objects") == 1)
     reason = (
         f.when(~f.col("_is_legible"), ILLEGIBLE)
         .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
         .when(~f.coalesce(is_object, f.lit(False)), "it is not one JSON object")
     )
-    return parsed.withColumn("_corrupt_reason", reason)
+    lost = [f.expr(_lost(field.name, field.dataType)).alias(field.name) for field in types]
+    return parsed.withColumns({"_corrupt_reason": reason, "_lost": f.struct(*lost)})
 
 
 def _types(targets: Sequence[Target], names: Sequence[str]) -> StructType:
@@ -194,25 +193,27 @@ def _types(targets: Sequence[Target], names: Sequence[str]) -> StructType:
 
 
 def _value(name: str, of: DataType) -> Column:
-    typed = f.col("_typed").getField(name)
+    is_held = f.col("_corrupt_reason").isNull()
     if not isinstance(of, NESTED):
-        typed = f.when(~f.expr(_lost(name, of)), typed)
-    return f.when(f.col("_corrupt_reason").isNull(), typed)
+        is_held &= ~f.col("_lost").getField(name)
+    return f.when(is_held, f.col("_typed").getField(name))
 
 
 def _rescued(types: StructType) -> Column:
-    lost = [f.when(f.expr(_lost(field.name, field.dataType)), f.lit(field.name)) for field in types]
+    is_lost = [f.col("_lost").getField(name) for name in types.names]
+    lost = f.array(*[f.when(one, f.lit(name)) for name, one in zip(types.names, is_lost, strict=True)])
     kept = f.map_filter(
         "_fields",
-        lambda key, _: ~key.isin(*types.names) | f.array_contains(f.array_compact(f.array(*lost)), key),
+        lambda key, _: ~key.isin(*types.names) | f.array_contains(f.array_compact(lost), key),
     )
-    others = f.array_except(f.map_keys("_raw"), f.array(*map(f.lit, types.names)))
-    is_lost = [f.expr(_lost(field.name, field.dataType)) for field in types]
-    # looked at first, since most records have nothing to rescue, and the rest costs more than all parsing
+    others = f.array_except(f.map_keys("_fields"), f.array(*map(f.lit, types.names)))
+    # looked at first, since most records have nothing to rescue
     has_some = reduce(lambda one, other: one | other, is_lost, f.size(others) > 0)
     return f.when(has_some, f.nullif(f.to_json(kept), f.lit("{}")))
 
 
 def _lost(name: str, of: DataType) -> str:
-    condition = is_lost(f"_raw[{text_in_sql(name)}]", f"_typed.{in_sql(name)}", of)
-    return f"coalesce({condition}, false)"
+    """Return whether a column would not give a field back."""
+    field = f"_fields[{text_in_sql(name)}]"
+    raw = f"nullif(to_json({field}), 'null')" if isinstance(of, NESTED) else f"cast({field} as string)"
+    return f"coalesce({is_lost(raw, f'_typed.{in_sql(name)}', of)}, false)"

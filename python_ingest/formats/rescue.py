@@ -13,6 +13,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import (
     ArrayType,
     DataType,
+    DoubleType,
     FractionalType,
     IntegralType,
     MapType,
@@ -46,6 +47,8 @@ def is_lost(raw: str, typed: str, of: DataType, depth: int = 0) -> str:
         return "false"
     if isinstance(of, (FractionalType, IntegralType)):
         differs = f"not (try_cast({raw} as {NUMBER}) <=> try_cast({typed} as {NUMBER}))"
+        if isinstance(of, DoubleType):  # of more digits than it has, the nearest one will do
+            differs = f"({differs} and not ({raw} like '%.%' and try_cast({raw} as double) <=> {typed}))"
         return f"({raw} is not null and ({typed} is null or {differs}))"
     if isinstance(of, StructType):
         fields = f"from_json({raw}, 'map<string,string>')"
@@ -61,17 +64,19 @@ def is_lost(raw: str, typed: str, of: DataType, depth: int = 0) -> str:
         ]
         more = f"exists(map_keys({fields}), k{depth} -> k{depth} not in ({names}))"
         return _unless_held(raw, typed, fields, [more, *inner])
-    if isinstance(of, (ArrayType, MapType)):
-        is_map = isinstance(of, MapType)
-        element = of.valueType if isinstance(of, MapType) else of.elementType
-        parsed = f"from_json({raw}, '{'map<string,string>' if is_map else 'array<string>'}')"
-        raws, values = (f"map_values({side})" if is_map else side for side in (parsed, typed))
+    if isinstance(of, ArrayType):
+        parsed = f"from_json({raw}, 'array<string>')"
         pair = f"p{depth}"
-        inner_lost = is_lost(f"{pair}.r", f"{pair}.t", element, depth + 1)
+        inner_lost = is_lost(f"{pair}.r", f"{pair}.t", of.elementType, depth + 1)
         pairs = (
-            f"zip_with({raws}, {values}, (r{depth}, t{depth}) -> named_struct('r', r{depth}, 't', t{depth}))"
+            f"zip_with({parsed}, {typed}, (r{depth}, t{depth}) -> named_struct('r', r{depth}, 't', t{depth}))"
         )
         return _unless_held(raw, typed, parsed, [f"exists({pairs}, {pair} -> {inner_lost})"])
+    if isinstance(of, MapType):
+        parsed = f"from_json({raw}, 'map<string,string>')"
+        inner_lost = is_lost(f"r{depth}", f"t{depth}", of.valueType, depth + 1)
+        by_key = f"map_zip_with({parsed}, {typed}, (k{depth}, r{depth}, t{depth}) -> {inner_lost})"
+        return _unless_held(raw, typed, parsed, [f"exists(map_values({by_key}), l{depth} -> l{depth})"])
     return f"({raw} is not null and {typed} is null)"
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+PART_MESSAGES = 200_000
 LOSS = "Some data may have been lost"
 
 
@@ -123,6 +124,7 @@ class TopicLander:
             .option("subscribe", external.topic)
             .option("startingOffsets", self._starting(topic, mark))  # of a checkpoint that is new
             .option("maxOffsetsPerTrigger", external.max_messages)
+            .option("maxRecordsPerPartition", PART_MESSAGES)  # few partitions keep all cores busy
             .option("failOnDataLoss", str(not self._accepts_loss).lower())
             .load()
         )

@@ -85,7 +85,7 @@ def test_csv_without_a_header(make_feed: MakeFeed) -> None:
 
 def test_json_lines_keep_types_and_rescue_the_rest(make_feed: MakeFeed) -> None:
     """R5.1: nested types are kept; other types, fields and rounding are rescued; broken lines are marked."""
-    people = make_feed(JSON_COLUMNS, "json")
+    people = make_feed(JSON_COLUMNS | {"height": "double", "sizes": "map<string,double>"}, "json")
     lines = [
         '{"id": 1, "price": 1.5, "tags": ["a"], "place": {"city": "Bonn", "at": {"lat": 50.7, "lon": 7}}}',
         '{"id": 2}',
@@ -100,6 +100,8 @@ def test_json_lines_keep_types_and_rescue_the_rest(make_feed: MakeFeed) -> None:
         "[13]",
         "14",
         '{"id": 9007199254740993}',
+        '{"id": 15, "height": 1.123456789012345678901, "sizes": {"b": 1, "a": 2}}',
+        '{"id": 16, "height": 9007199254740993, "sizes": {"b": 1, "a": "x"}}',
     ]
     people.write("a.json", "\ufeff" + "\n".join(lines) + "\n\n")
     assert people.land().rows == len(lines)
@@ -107,7 +109,9 @@ def test_json_lines_keep_types_and_rescue_the_rest(make_feed: MakeFeed) -> None:
     assert rows[0]["tags"] == ["a"]
     assert rows[0]["place"]["at"]["lat"] == 50.7
     assert rows[5]["place"]["city"] == "Ulm"
-    assert [row["id"] for row in rows] == [1, 2, None, 4, 5, 6, 7, *[None] * 5, 9007199254740993]
+    assert [row["id"] for row in rows] == [1, 2, None, 4, 5, 6, 7, *[None] * 5, 9007199254740993, 15, 16]
+    assert rows[13]["height"] == 1.1234567890123457
+    assert rows[13]["sizes"] == {"a": 2, "b": 1}
     rescued = {
         position: json.loads(row["_rescued_data"])
         for position, row in enumerate(rows)
@@ -119,8 +123,9 @@ def test_json_lines_keep_types_and_rescue_the_rest(make_feed: MakeFeed) -> None:
         4: {"Id": 55, "e mail.x": {"a": [1, None]}},
         5: {"place": {"city": "Ulm", "zip": 89073}},
         6: {"tags": "a"},
+        14: {"height": 9007199254740993, "sizes": {"a": "x", "b": 1}},
     }
-    assert [row["_corrupt_record"] for row in rows] == [None] * 7 + lines[7:12] + [None]
+    assert [row["_corrupt_record"] for row in rows] == [None] * 7 + lines[7:12] + [None] * 3
 
 
 def test_json_files_of_one_object_or_one_array(make_feed: MakeFeed) -> None:
