@@ -20,6 +20,7 @@ from python_ingest.declarations import TableFeed
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.postgresql.reading import FETCH_ROWS, PART_ROWS, Reading
 from python_ingest.postgresql.snapshot import jdbc
+from python_ingest.postgresql.source import Source
 from python_ingest.postgresql.window import Window
 from tests.servers.postgresql import Postgres
 
@@ -50,8 +51,8 @@ STEPS = {
     **STATE,
     "columns of the source": (Reading, "resolve"),
     "rows without cursor": (Window, "without_cursor"),
-    "ends of slices": (Window, "_end"),
-    "count and range, for the parts": (Reading, "_parts"),
+    "ends of slices": (Window, "_at"),
+    "rows of slices, and their keys": (Source, "extent"),
     **BATCH,
 }
 

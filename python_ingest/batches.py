@@ -46,7 +46,6 @@ class SourceState:
     """How far a source is landed.
 
     Attributes:
-        source: the table or topic.
         mark: the cursor and key, or the offsets; None before the first batch.
         source_id: which table or topic of this name it was.
         open_since: where transactions ran on when it was read, the number below which none of them is.
@@ -55,7 +54,6 @@ class SourceState:
         read_at: when the source was read, by its own clock.
     """
 
-    source: str
     mark: dict[str, Any] | None = None
     source_id: str | None = None
     open_since: str | None = None
@@ -89,6 +87,7 @@ class Batches(FeedTable):
 
     def __init__(self, spark: SparkSession, schema: str, feed: str, source: str) -> None:
         super().__init__(spark, schema, feed, "ingested_batches", COLUMNS)
+        self._source = source
         self._create()
         last: Any = (
             self._rows()
@@ -104,7 +103,7 @@ class Batches(FeedTable):
         self._sequence: int = newest["_sequence"] if newest else 0
         self._last_batch: int = last["batch_id"]
         self.landed_batch: int = last["landed"]
-        self.state = _state(last["done"]) if last["done"] else SourceState(source)
+        self.state = _state(last["done"]) if last["done"] else SourceState()
         self.unfinished: PlannedBatch | None = None
         if newest and newest["state"] == "planned":
             batch = Batch(newest["batch_id"], utc_time(newest["recorded_micros"]), ())
@@ -146,13 +145,12 @@ class Batches(FeedTable):
         self._sequence += 1
         mark = json.dumps(after.mark, sort_keys=True) if after.mark is not None else None
         times = (after.last_processed_at, after.read_at)
-        row = (after.source, state, batch.batch_id, mark, after.source_id, after.open_since)
+        row = (self._source, state, batch.batch_id, mark, after.source_id, after.open_since)
         self._add([(*row, [*after.still_running], *times, rows, rejected, batch.planned_at, self._sequence)])
 
 
 def _state(row: Any) -> SourceState:
     return SourceState(
-        source=row["source"],
         mark=json.loads(row["mark"]) if row["mark"] else None,
         source_id=row["source_id"],
         open_since=row["open_since"],

@@ -119,8 +119,11 @@ class BronzeTable:
 
     def identity(self) -> str:
         """Return Delta's id of the table, which another table of the same name does not have."""
-        detail: Any = self._spark.sql(f"describe detail {self.name}").first()
-        return str(detail["id"])
+        return str(self._detail()["id"])
+
+    def location(self) -> str:
+        """Return the table's folder."""
+        return str(self._detail()["location"])
 
     def last_batch(self) -> int:
         """Return the highest batch number in the table; 0 when it is empty.
@@ -131,6 +134,9 @@ class BronzeTable:
             last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
             self._last_batch = last[0] or 0
         return self._last_batch
+
+    def _detail(self) -> Any:
+        return self._spark.sql(f"describe detail {self.name}").first()
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column as the table is to have it: what landing widened stays wide."""

@@ -85,7 +85,7 @@ class TableExternal(Strict):
     overlap: Seconds | None = None
     first_window: Annotated[Seconds | None, BeforeValidator(_window)] = 30 * DAY
     safety_lag: Seconds = 10
-    max_rows: int = Field(default=5_000_000, gt=0)
+    max_rows: int = Field(default=20_000_000, gt=0)
     detect_deletes: bool = False
     max_deleted_share: float = Field(default=0.5, ge=0, le=1)
     time_zone: str = "UTC"
@@ -103,6 +103,12 @@ class TableExternal(Strict):
         if self.lookback and not self.cursor:
             raise ValueError("lookback needs a cursor; without one all rows are read anyway")
         return self
+
+    @property
+    def named_columns(self) -> list[str]:
+        """The key's, the cursor's and the lookback's columns, each once."""
+        lookback = [self.lookback.column] if self.lookback else []
+        return list(dict.fromkeys((*self.key, *self.cursor, *lookback)))
 
     @property
     def source(self) -> str:

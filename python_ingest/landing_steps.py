@@ -143,8 +143,9 @@ def _tell(feed: Feed, outcome: Outcome, seconds: float) -> None:
     else:
         said = _table_landed(outcome) if isinstance(outcome, LandedTable) else _topic_landed(outcome)
         output.row("landed", feed.table, said, seconds, **asdict(outcome))
-    for column in outcome.evolved:
-        output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
+    if not isinstance(outcome, LandedTopic):
+        for column in outcome.evolved:
+            output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
     if isinstance(outcome, Landed):
         _tell_files(outcome)
     elif isinstance(outcome, LandedTable):

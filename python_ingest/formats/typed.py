@@ -86,15 +86,7 @@ class Typed:
         """Read files of one schema; undeclared columns and values of other types are rescued."""
         schema = self.fields(layout, files[0])
         rows = self._spark.read.schema(schema).format(self._format).load([file.glob for file in files])
-        filled = fields_of(targets, schema.names, ignores_case=False)
-        others = [f.col(in_sql(name)).alias(name) for name in schema.names if name not in filled.values()]
-        values = []
-        for target in targets:
-            value, lost = f.lit(None).cast(target.type), None
-            if field := filled.get(target.name):
-                value, lost = held(field, schema[field].dataType, target.type)
-                others += [f.when(lost, f.col(in_sql(field))).alias(field)] if lost is not None else []
-            values.append(value.alias(target.name))
+        values, others = held_in(targets, schema)
         nothing = f.lit(None).cast("string")
         return rows.select(
             *values,
@@ -118,7 +110,21 @@ class Typed:
         )
 
 
-def held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column | None]:
+def held_in(targets: Sequence[Target], schema: StructType) -> tuple[list[Column], list[Column]]:
+    """Return the targets' values in rows of a schema, and what else the rows have, to be rescued."""
+    filled = fields_of(targets, schema.names, ignores_case=False)
+    others = [f.col(in_sql(name)).alias(name) for name in schema.names if name not in filled.values()]
+    values = []
+    for target in targets:
+        value, lost = f.lit(None).cast(target.type), None
+        if name := filled.get(target.name):
+            value, lost = _held(name, schema[name].dataType, target.type)
+            others += [f.when(lost, f.col(in_sql(name))).alias(name)] if lost is not None else []
+        values.append(value.alias(target.name))
+    return values, others
+
+
+def _held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column | None]:
     """Return a column's value as another type, and when that is not all of it."""
     value = f.col(in_sql(name))
     if given.simpleString() == wanted.simpleString():

@@ -23,9 +23,8 @@ class Checkpoint:
 
     def __init__(self, spark: SparkSession, bronze: BronzeTable) -> None:
         jvm: Any = spark.sparkContext._jvm
-        detail: Any = spark.sql(f"describe detail {bronze.name}").first()
         self._path = jvm.org.apache.hadoop.fs.Path
-        self._root = self._path(detail["location"], FOLDER)
+        self._root = self._path(bronze.location(), FOLDER)
         self._system = self._root.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
 
     def current(self, last_batch: int) -> tuple[int, str]:

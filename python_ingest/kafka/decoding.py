@@ -11,12 +11,12 @@ from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro, to_avro
 from pyspark.sql.types import StructType
 
-from python_ingest.columns import Target, fields_of, in_sql
+from python_ingest.columns import Target, in_sql
 from python_ingest.declarations import TopicFeed
 from python_ingest.errors import LandingError
 from python_ingest.formats.json import json_rows
 from python_ingest.formats.rescue import rescued
-from python_ingest.formats.typed import held
+from python_ingest.formats.typed import held_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -85,15 +85,7 @@ class Decoder:
         schema = read.schema["_record"].dataType
         assert isinstance(schema, StructType)  # noqa: S101  # it was looked at
         flat = read.select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
-        filled = fields_of(targets, schema.names, ignores_case=False)
-        others = [f.col(in_sql(name)).alias(name) for name in schema.names if name not in filled.values()]
-        values = []
-        for target in targets:
-            held_value, lost = f.lit(None).cast(target.type), None
-            if name := filled.get(target.name):
-                held_value, lost = held(name, schema[name].dataType, target.type)
-                others += [f.when(lost, f.col(in_sql(name))).alias(name)] if lost is not None else []
-            values.append(held_value.alias(target.name))
+        values, others = held_in(targets, schema)
         is_sound = self._is_sound(schema)
         return flat.select(
             *values,

@@ -24,7 +24,7 @@ from python_ingest.declarations import TopicFeed
 from python_ingest.errors import LandingError, TidemarkError
 from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.decoding import Decoder
-from python_ingest.kafka.topic import Topic, spark_options, topic_of
+from python_ingest.kafka.topic import spark_options, topic_of
 from python_ingest.manifest import Batch
 from python_ingest.quarantine import Quarantine
 from python_ingest.storage import utc_time
@@ -47,7 +47,6 @@ class LandedTopic:
         broken: those of them that could not be decoded.
         batches: number of batches.
         until: the newest time of a message that has landed.
-        evolved: columns that bronze got now: none.
     """
 
     feed: str
@@ -55,7 +54,6 @@ class LandedTopic:
     broken: int = 0
     batches: int = 0
     until: datetime | None = None
-    evolved: tuple[str, ...] = ()
 
 
 class TopicLander:
@@ -110,19 +108,17 @@ class TopicLander:
         """
         external = self._feed.external
         self._told = told
-        topic = topic_of(self._feed.name, self._connection, external.topic)
+        self._topic = topic_of(self._feed.name, self._connection, external.topic)
         self._bronze.prepare(self._batches.landed_batch)
         checkpoint = Checkpoint(self._spark, self._bronze)
-        self._catch_up(topic)
-        self._check_identity(topic, checkpoint)
+        self._catch_up()
+        self._check_identity(checkpoint)
         self._after, location = checkpoint.current(self._bronze.last_batch())
-        self._topic = topic
-        mark = self._batches.state.mark
         messages = (
             self._spark.readStream.format("kafka")
             .options(**spark_options(self._connection))
             .option("subscribe", external.topic)
-            .option("startingOffsets", self._starting(topic, mark))  # of a checkpoint that is new
+            .option("startingOffsets", self._starting())  # of a checkpoint that is new
             .option("maxOffsetsPerTrigger", external.max_messages)
             .option("maxRecordsPerPartition", PART_MESSAGES)  # few partitions keep all cores busy
             .option("failOnDataLoss", str(not self._accepts_loss).lower())
@@ -150,12 +146,12 @@ class TopicLander:
             rows = self._decoder.rows(messages, self._bronze.targets)
             self._check_broken(rows)
             self._bronze.append(rows, batch)
-            self._record(batch, self._topic)
+            self._record(batch)
         except TidemarkError as error:
             self._error = error
             raise
 
-    def _record(self, batch: Batch, topic: Topic) -> None:
+    def _record(self, batch: Batch) -> None:
         """Record a batch that bronze has."""
         rows = self._bronze.rows(batch)
         counts = rows.groupBy("_partition").agg(
@@ -177,7 +173,11 @@ class TopicLander:
         newest = max(utc_time(row["newest"]) for row in found)
         until = max(newest, state.last_processed_at) if state.last_processed_at else newest
         after = replace(
-            state, mark=mark, source_id=topic.identity, last_processed_at=until, read_at=batch.planned_at
+            state,
+            mark=mark,
+            source_id=self._topic.identity,
+            last_processed_at=until,
+            read_at=batch.planned_at,
         )
         number = sum(row["rows"] for row in found)
         self._batches.confirm(PlannedBatch(batch, after), number, broken)
@@ -187,14 +187,14 @@ class TopicLander:
         if self._told:
             self._told(LandedTopic(self._feed.name, number, broken, 1, until))
 
-    def _catch_up(self, topic: Topic) -> None:
+    def _catch_up(self) -> None:
         """Record the batches that an earlier run brought into bronze and did not live to record."""
         for number in range(self._batches.landed_batch + 1, self._bronze.last_batch() + 1):
-            self._record(Batch(number, self._clock(), ()), topic)
+            self._record(Batch(number, self._clock(), ()))
 
-    def _check_identity(self, topic: Topic, checkpoint: Checkpoint) -> None:
+    def _check_identity(self, checkpoint: Checkpoint) -> None:
         known = self._batches.state.source_id
-        if known in (None, topic.identity):
+        if known in (None, self._topic.identity):
             return
         if not self._accepts_loss:
             raise LandingError(
@@ -204,15 +204,14 @@ class TopicLander:
                 "from its beginning.",
             )
         checkpoint.begin_anew(self._bronze.last_batch())
-        self._batches.check(SourceState(self._feed.external.topic, None, topic.identity), self._clock())
+        self._batches.check(SourceState(source_id=self._topic.identity), self._clock())
 
-    def _starting(self, topic: Topic, mark: dict[str, Any] | None) -> str:
-        known = self._batches.state.source_id
-        if not mark:
-            return self._feed.external.starts if known is None else "earliest"
-        offsets = {
-            str(number): mark.get(str(number), -2) for number in range(topic.partitions)
-        }  # -2: the first
+    def _starting(self) -> str:
+        state = self._batches.state
+        if not state.mark:
+            return self._feed.external.starts if state.source_id is None else "earliest"
+        numbers = map(str, range(self._topic.partitions))
+        offsets = {number: state.mark.get(number, -2) for number in numbers}  # -2: the first
         return json.dumps({self._feed.external.topic: offsets})
 
     def _check_broken(self, rows: DataFrame) -> None:

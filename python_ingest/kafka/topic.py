@@ -40,7 +40,7 @@ def topic_of(feed: str, to: Connection, name: str) -> Topic:
         LandingError: when no broker answers, or it has no such topic.
     """
     with _told(feed, to, name):
-        admin = AdminClient(_settings(to) | {"log_level": 0})
+        admin = AdminClient(client_settings(to) | {"log_level": 0})
         admin.list_topics(timeout=PATIENCE)  # in time, where the others would wait longer
         found = admin.describe_topics(TopicCollection([name]), request_timeout=PATIENCE)[name].result()
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -63,6 +63,16 @@ def spark_options(to: Connection) -> dict[str, str]:
     return {f"kafka.{name}": value for name, value in (options | others).items()}
 
 
+def client_settings(to: Connection) -> dict[str, str | int | float | bool]:
+    """Return a connection's settings for librdkafka."""
+    settings: dict[str, str | int | float | bool] = {"bootstrap.servers": to.hosts}
+    if to.user:
+        mechanism = to.options.get("sasl.mechanism", "PLAIN")
+        settings |= {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism}
+        settings |= {"sasl.username": to.user, "sasl.password": to.password}
+    return settings | dict(to.options)
+
+
 @contextmanager
 def _told(feed: str, to: Connection, name: str) -> Iterator[None]:
     try:
@@ -78,15 +88,6 @@ def _told(feed: str, to: Connection, name: str) -> Iterator[None]:
             f"Feed '{feed}', connection '{to.name}': no broker answers: {to.redacted(cause.str())}.",
             f"See whether it runs and is reached, or mend {variable(to.name)}; then land again.",
         ) from None
-
-
-def _settings(to: Connection) -> dict[str, str | int | float | bool]:
-    settings: dict[str, str | int | float | bool] = {"bootstrap.servers": to.hosts}
-    if to.user:
-        mechanism = to.options.get("sasl.mechanism", "PLAIN")
-        settings |= {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism}
-        settings |= {"sasl.username": to.user, "sasl.password": to.password}
-    return settings | dict(to.options)
 
 
 def _quoted(text: str) -> str:

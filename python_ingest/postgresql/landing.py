@@ -132,10 +132,12 @@ class TableLander:
         with ExitStack() as stack:
             # those that are not past the mark land with the first slice, or by themselves
             waiting = [*self._changed(reading, window, outcome, stack), *self._gone(reading, outcome, stack)]
-            for condition, end in window.slices(self._feed.external.max_rows):
-                after = replace(after, mark=window.marked(end), last_processed_at=window.time_of(end))
-                rows = [reading.rows(condition, self._bronze.targets), *waiting]
-                self._land_batch(rows, after, outcome)
+            for part in window.slices(self._feed.external.max_rows):
+                after = replace(
+                    after, mark=window.marked(part.end), last_processed_at=window.time_of(part.end)
+                )
+                rows = reading.rows(part.condition, self._bronze.targets, part.extent)
+                self._land_batch([rows, *waiting], after, outcome)
                 waiting = []
             if waiting:
                 self._land_batch(waiting, after, outcome)
@@ -158,8 +160,9 @@ class TableLander:
             [(self._feed.external.source, change) for change in judgement], self._clock()
         )
         outcome.evolved = [change.column for change in recorded if change.kind != "missing_column"]
-        self._bronze.evolve(evolved_targets(self._bronze.targets, judgement))
-        reading.resolve(self._bronze.targets)
+        if judgement:
+            self._bronze.evolve(evolved_targets(self._bronze.targets, judgement))
+            reading.resolve(self._bronze.targets)
 
     def _changed(
         self, reading: Reading, window: Window, outcome: LandedTable, stack: ExitStack
@@ -244,7 +247,5 @@ def _open(state: SourceState, taken: Snapshot) -> SourceState:
 
 def _skipping(feed: TableFeed) -> list[str]:
     """Return the columns by which rows looked at again are found in bronze."""
-    external = feed.external
-    wanted = [*external.key, *external.cursor, *([external.lookback.column] if external.lookback else [])]
     names = {column.in_file: column.name for column in feed.columns}
-    return list(dict.fromkeys(names[name] for name in wanted if name in names))
+    return [names[name] for name in feed.external.named_columns if name in names]

@@ -17,10 +17,10 @@ from python_ingest.columns import Target, fields_of, in_sql
 from python_ingest.connections import Connection
 from python_ingest.declarations import TableFeed
 from python_ingest.formats.rescue import rescued
-from python_ingest.formats.typed import held
-from python_ingest.postgresql.columns import INTEGERS, RESCUED, selected
-from python_ingest.postgresql.snapshot import Snapshot, jdbc, raw
-from python_ingest.postgresql.source import Source
+from python_ingest.formats.typed import held_in
+from python_ingest.postgresql.columns import RESCUED, selected
+from python_ingest.postgresql.snapshot import Snapshot, jdbc
+from python_ingest.postgresql.source import Extent, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -56,7 +56,7 @@ class Reading:
         self._properties = properties | {
             "fetchsize": FETCH_ROWS, "preferTimestampNTZ": "true", "sessionInitStatement": importing,
         }  # fmt: skip
-        self.fields = StructType()
+        self.fields = self._read = StructType()
         self._list: sql.Composable = sql.SQL("*")
 
     def resolve(self, targets: Sequence[Target]) -> None:
@@ -65,36 +65,32 @@ class Reading:
         filled = fields_of(targets, names, ignores_case=False)
         wanted = {filled[target.name]: target.type for target in targets if target.name in filled}
         self._list = selected(self._source.columns, wanted, self._feed.external.time_zone)
-        read = self._jdbc(sql.SQL("false")).schema
+        read = self._jdbc(sql.SQL("false"), ["true"]).schema
+        self._read = StructType([field for field in read if field.name != RESCUED])
         unbounded = {column.name for column in self._source.columns if column.is_unbounded}
         self.fields = StructType()
-        for field in read.fields:
+        for field in self._read:
             to = wanted.get(field.name)
             # what a numeric without precision holds is seen row by row
             fits = field.name in unbounded and isinstance(to, (NumericType, StringType))
-            if field.name != RESCUED:
-                self.fields.add(StructField(field.name, to if fits and to else field.dataType))
-        self._read_types = read
+            self.fields.add(StructField(field.name, to if fits and to else field.dataType))
 
-    def rows(self, condition: sql.Composable, targets: Sequence[Target]) -> DataFrame:
+    def rows(
+        self, condition: sql.Composable, targets: Sequence[Target], extent: Extent | None = None
+    ) -> DataFrame:
         """Read the rows for which a condition holds.
+
+        Args:
+            condition: the condition.
+            targets: the bronze table's columns.
+            extent: how far they go, if it is known.
 
         Returns:
             Bronze's columns, but for the batch's, the time and the row's number.
         """
-        filled = fields_of(targets, self.fields.names, ignores_case=False)
-        others = [
-            f.col(in_sql(name)).alias(name) for name in self.fields.names if name not in filled.values()
-        ]
-        values = []
-        for target in targets:
-            value, lost = f.lit(None).cast(target.type), None
-            if name := filled.get(target.name):
-                value, lost = held(name, self._read_types[name].dataType, target.type)
-                others += [f.when(lost, f.col(in_sql(name))).alias(name)] if lost is not None else []
-            values.append(value.alias(target.name))
+        values, others = held_in(targets, self._read)
         nothing = f.lit(None).cast("string")
-        return self._jdbc(condition).select(
+        return self._jdbc(condition, self._parts(condition, extent)).select(
             *values,
             _merged(others).alias("_rescued_data"),
             nothing.alias("_corrupt_record"),
@@ -174,34 +170,28 @@ class Reading:
         names = {target.in_file: target.name for target in bronze.targets}
         return [names.get(name, name) for name in self._feed.external.key]
 
-    def _jdbc(self, condition: sql.Composable) -> DataFrame:
+    def _jdbc(self, condition: sql.Composable, parts: list[str]) -> DataFrame:
         query = sql.SQL("(select {} from {} where {}) as rows").format(
             self._list, self._source.relation, condition
         )
         text = query.as_string(self._taken.connection)
-        parts = self._parts(condition) if condition.as_string() not in ("false", "true") else ["true"]
         return self._spark.read.jdbc(self._url, text, predicates=parts, properties=self._properties)
 
-    def _parts(self, condition: sql.Composable) -> list[str]:
+    def _parts(self, condition: sql.Composable, extent: Extent | None) -> list[str]:
         """Return conditions that cut rows into parts, to be read side by side: ranges of the key."""
         key = self._feed.external.key[0]
-        is_number = self._source.types[key] in INTEGERS
         name = sql.Identifier(key)
-        low_high = "min({0}), max({0})" if is_number else "0, 0"
-        query = raw(f"select count(*), {low_high} from {{1}} where {{2}}").format(
-            name, self._source.relation, condition
-        )
-        row = self._taken.one(query)
+        extent = extent or self._source.extent(self._taken, key, condition)
         most = 2 * self._spark.sparkContext.defaultParallelism
-        number = min(most, row[0] // PART_ROWS) if row else 0
-        if not row or number < 2:
+        number = min(most, extent.rows // PART_ROWS)
+        if number < 2:
             return ["true"]
-        if not is_number:
+        if extent.low is None or extent.high is None:
             hashed = sql.SQL("mod(hashtext(cast({} as text))::bigint + 2147483648, {}) = {}")
             count = self._spark.sparkContext.defaultParallelism
             return [hashed.format(name, count, part).as_string() for part in range(count)]
-        step = (row[2] - row[1]) // number + 1
-        ends = [row[1] + step * part for part in range(1, number)]
+        step = (extent.high - extent.low) // number + 1
+        ends = [extent.low + step * part for part in range(1, number)]
         ranges = zip([None, *ends], [*ends, None], strict=True)
         return [_range(name.as_string(), low, high) for low, high in ranges]
 

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 import psycopg
-from psycopg import sql
+from psycopg import conninfo, sql
 
 from python_ingest.connections import Connection, variable
 from python_ingest.errors import LandingError
@@ -106,11 +105,10 @@ def snapshot(to: Connection) -> Iterator[Snapshot]:
 
 def parameters(to: Connection) -> dict[str, Any]:
     """Return a connection's parameters for libpq."""
-    places = [place.rpartition(":") if ":" in place else (place, "", "5432") for place in to.hosts.split(",")]
-    hosts, ports = (",".join(part) for part in (map(itemgetter(0), places), map(itemgetter(2), places)))
-    known = {"host": hosts, "port": ports, "dbname": to.database, "connect_timeout": CONNECT_SECONDS}
-    secrets = {"user": to.user, "password": to.password}
-    return known | {k: v for k, v in secrets.items() if v} | {"application_name": "tidemark"} | to.options
+    places = {"port": "5432"} | conninfo.conninfo_to_dict(f"postgresql://{to.hosts}/")
+    given = {"dbname": to.database, "user": to.user, "password": to.password}
+    ours = {"connect_timeout": CONNECT_SECONDS, "application_name": "tidemark"}
+    return places | {name: value for name, value in given.items() if value} | ours | to.options
 
 
 def jdbc(to: Connection) -> tuple[str, dict[str, str]]:

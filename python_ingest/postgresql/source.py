@@ -8,7 +8,7 @@ from psycopg import sql
 
 from python_ingest.declarations import TableFeed
 from python_ingest.errors import LandingError
-from python_ingest.postgresql.columns import SourceColumn, columns_of
+from python_ingest.postgresql.columns import INTEGERS, SourceColumn, columns_of
 from python_ingest.postgresql.snapshot import Snapshot, raw
 
 WITH_XMIN = ("r", "p", "m")  # tables, partitioned ones, materialized views
@@ -17,6 +17,15 @@ IDENTITY = (
     "from pg_class as class, pg_database as database "
     "where class.oid = {}::regclass and database.datname = current_database()"
 )
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many rows there are, and the lowest and highest of a column that is a whole number."""
+
+    rows: int
+    low: int | None
+    high: int | None
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,24 @@ class Source:
         """The columns' types by name."""
         return {column.name: column.type for column in self.columns}
 
+    def extent(
+        self, taken: Snapshot, column: str, condition: sql.Composable, most: int | None = None
+    ) -> Extent:
+        """Return how far the rows go for which a condition holds.
+
+        Args:
+            taken: the snapshot.
+            column: of another type than a whole number it has neither lowest nor highest.
+            condition: the condition.
+            most: the number of rows at which counting ends, whichever they are.
+        """
+        low_high = "min(of), max(of)" if self.types[column] in INTEGERS else "null, null"
+        query = raw(
+            f"select count(*), {low_high} from (select {{}} as of from {{}} where {{}} limit {{}}) as rows"
+        )
+        row = taken.one(query.format(sql.Identifier(column), self.relation, condition, sql.Literal(most)))
+        return Extent(*(row or (0, None, None)))
+
 
 def source_of(feed: TableFeed, taken: Snapshot) -> Source:
     """Return what a feed reads.
@@ -59,8 +86,7 @@ def source_of(feed: TableFeed, taken: Snapshot) -> Source:
 
 def _checked(feed: TableFeed, source: Source) -> Source:
     external, names = feed.external, list(source.types)
-    lookback = [external.lookback.column] if external.lookback else []
-    wanted = list(dict.fromkeys((*external.key, *external.cursor, *lookback)))
+    wanted = external.named_columns
     missing = [name for name in wanted if name not in names]
     declared = {column.in_file for column in feed.columns}
     undeclared = [name for name in wanted if name not in declared]

@@ -14,7 +14,7 @@ from python_ingest.errors import LandingError
 from python_ingest.external_table import TableExternal
 from python_ingest.postgresql.columns import INTEGERS, TIMES
 from python_ingest.postgresql.snapshot import Snapshot, literal, raw
-from python_ingest.postgresql.source import Source
+from python_ingest.postgresql.source import Extent, Source
 
 HOUR = 3600
 FOREVER = sql.SQL("true")
@@ -28,6 +28,21 @@ class Mark:
     key: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Slice:
+    """Rows that are landed in one batch.
+
+    Attributes:
+        condition: holds for them.
+        end: the last one's place.
+        extent: how far they go, where it is known.
+    """
+
+    condition: sql.Composed
+    end: Mark
+    extent: Extent | None
+
+
 class Window:
     """The rows of one landing.
 
@@ -39,7 +54,6 @@ class Window:
         compares_all: whether rows up to the mark are all looked at again.
 
     Attributes:
-        mark: the mark that counts; None where none was landed yet, or it is one by other columns.
         is_anew: whether all rows are looked at again, whatever the mark.
     """
 
@@ -55,27 +69,25 @@ class Window:
         self._snapshot = snapshot
         self._external = external
         self._types = source.types
-        self._relation = source.relation
+        self._source = source
         self._ended = written_since(state, snapshot)
-        self._has_xmin = source.has_xmin
         self._by = [*external.cursor, "", *external.key]
         known = state.mark if state.mark and state.mark.get("by") == self._by else None
         self._compares_all = compares_all
         self.is_anew = not external.cursor or (known is None and state.mark is not None)
-        self.mark = Mark(known["cursor"], tuple(known["key"])) if known and "cursor" in known else None
+        self._mark = Mark(known["cursor"], tuple(known["key"])) if known and "cursor" in known else None
         self._cursor: sql.Composable = _identifiers(external.cursor)
         if len(external.cursor) > 1:  # of one alone, coalesce would match no index
             self._cursor = sql.SQL("coalesce({})").format(self._cursor)
-        self._keys = _identifiers(external.key)
-        self._place = sql.SQL("({}, {})").format(self._cursor, self._keys)
+        self._place = sql.SQL("({}, {})").format(self._cursor, _identifiers(external.key))
         self._cursor_type = self._types[external.cursor[0]] if external.cursor else ""
-        self.is_time = self._cursor_type in TIMES
-        if external.cursor and not self.is_time and self._cursor_type not in INTEGERS:
+        self._is_time = self._cursor_type in TIMES
+        if external.cursor and not self._is_time and self._cursor_type not in INTEGERS:
             raise LandingError(
                 f"The cursor {external.cursor[0]} of {external.source} is of type {self._cursor_type}.",
                 "Give a time, a date or a whole number that grows when a row changes, or leave `cursor` out.",
             )
-        if (back := external.lookback) and not (self.is_time and self._types[back.column] in TIMES):
+        if (back := external.lookback) and not (self._is_time and self._types[back.column] in TIMES):
             raise LandingError(
                 f"The lookback of {external.source} is by {back.column}, of type {self._types[back.column]}.",
                 "Give a date or a time, beside a cursor that is one, or leave `lookback` out.",
@@ -91,13 +103,18 @@ class Window:
             return {"by": self._by}
         return {"by": self._by, "cursor": mark.cursor, "key": list(mark.key)}
 
-    def slices(self, largest: int) -> Iterator[tuple[sql.Composed, Mark]]:
-        """Cut the rows past the mark into slices of at most so many, each with its end."""
-        if self.is_anew:
-            return
-        low = self.mark
-        while (end := self._end(low, largest)) is not None:
-            yield self._between(low, end), end
+    def slices(self, largest: int) -> Iterator[Slice]:
+        """Cut the rows past the mark into slices of at most so many."""
+        low, last = self._mark, None if self.is_anew else self._at(self._mark, "desc", 0)
+        while last is not None:
+            past = self._past(low)
+            extent = self._source.extent(self._snapshot, self._external.key[0], past, largest + 1)
+            if extent.rows <= largest:
+                yield Slice(past, last, extent)
+                return
+            end = self._at(low, "asc", largest - 1)
+            assert end  # noqa: S101  # there are more
+            yield Slice(self._between(low, end), end, None)
             low = end
 
     def start(self) -> datetime | None:
@@ -116,14 +133,14 @@ class Window:
         if self.is_anew:
             no_later = sql.SQL("({0} is null or {0} <= {1})")
             return FOREVER if self._upper is None else no_later.format(self._cursor, self._upper)
-        if self.mark is None:
+        if self._mark is None:
             return None
         if self._compares_all:
             return self._up_to_mark()
-        conditions = [sql.SQL("{} >= {}").format(what, low) for what, low in self._lows()]
+        conditions = [sql.SQL("{} >= {}").format(sql.Identifier(name), low) for name, low in self._lows()]
         if self._ended:
             age = f"age(xmin) <= age('{int(self._ended) % 2**32}'::xid)"
-            conditions.append(raw(age).format() if self._has_xmin else FOREVER.format())
+            conditions.append(raw(age).format() if self._source.has_xmin else FOREVER.format())
         if not conditions:
             return None
         return sql.SQL("{} and ({})").format(self._up_to_mark(), sql.SQL(" or ").join(conditions))
@@ -136,13 +153,11 @@ class Window:
         if not lows:
             return []
         row = self._snapshot.one(sql.SQL("select {}").format(sql.SQL(", ").join([low for _, low in lows])))
-        columns = [*self._external.cursor] * bool(self._overlap)
-        columns += [self._external.lookback.column] if self._external.lookback else []
-        return list(zip(columns, row or (), strict=True))
+        return list(zip([name for name, _ in lows], row or (), strict=True))
 
     def time_of(self, mark: Mark | None) -> datetime | None:
         """Return a mark's cursor as a time; None where it is none."""
-        if mark is None or not self.is_time:
+        if mark is None or not self._is_time:
             return None
         row = self._snapshot.one(
             sql.SQL("select {}").format(self._instant(literal(mark.cursor, self._cursor_type)))
@@ -152,7 +167,7 @@ class Window:
     def without_cursor(self) -> int:
         """Return how many rows have no cursor, up to 1000: they are never past a mark."""
         query = "select count(*) from (select from {} where {} is null limit 1000) as without"
-        row = self._snapshot.one(sql.SQL(query).format(self._relation, self._cursor))
+        row = self._snapshot.one(sql.SQL(query).format(self._source.relation, self._cursor))
         return int(row[0]) if row else 0
 
     @property
@@ -161,17 +176,16 @@ class Window:
         is_local = self._cursor_type == "timestamp without time zone" and self._external.time_zone != "UTC"
         return self._external.overlap if self._external.overlap is not None else HOUR * is_local
 
-    def _lows(self) -> list[tuple[sql.Composable, sql.Composed]]:
-        """Return expressions with the lowest value of rows that are looked at again."""
-        assert self.mark  # noqa: S101  # there is no lookback before it
-        at = literal(self.mark.cursor, self._cursor_type)
-        lows: list[tuple[sql.Composable, sql.Composed]] = []
+    def _lows(self) -> list[tuple[str, sql.Composed]]:
+        """Return columns with the lowest value of rows that are looked at again."""
+        assert self._mark  # noqa: S101  # there is no lookback before it
+        at = literal(self._mark.cursor, self._cursor_type)
+        lows: list[tuple[str, sql.Composed]] = []
         if self._overlap:
             low = self._earlier(at, self._overlap, self._cursor_type)
-            lows += [(sql.Identifier(name), low) for name in self._external.cursor]
+            lows += [(name, low) for name in self._external.cursor]
         if back := self._external.lookback:
-            name, of = sql.Identifier(back.column), self._types[back.column]
-            lows.append((name, self._earlier(at, back.span, of)))
+            lows.append((back.column, self._earlier(at, back.span, self._types[back.column])))
         return lows
 
     def _earlier(self, at: sql.Composable, seconds: int, of: str) -> sql.Composed:
@@ -180,7 +194,7 @@ class Window:
 
     def _upper_bound(self) -> sql.Composable | None:
         """Return the highest cursor that is read: the database's clock less the safety lag."""
-        if not self.is_time:
+        if not self._is_time:
             return None
         clock = literal(self._snapshot.clock.isoformat(), "timestamptz")
         lagged = sql.SQL("({} - make_interval(secs => {}))").format(
@@ -217,19 +231,10 @@ class Window:
         return sql.SQL("{} and {}").format(self._past(low), end) if low or self._begins else end
 
     def _up_to_mark(self) -> sql.Composed:
-        assert self.mark  # noqa: S101  # asked only where there is one
-        return sql.SQL("({} is null or {} <= {})").format(self._cursor, self._place, self._literal(self.mark))
-
-    def _end(self, low: Mark | None, largest: int) -> Mark | None:
-        """Return the place of the row at which a slice ends: the last one, or the one of that number."""
-        last = self._at(low, "desc", 0)
-        if last is None:
-            return None
-        some = sql.SQL("select count(*) from (select from {} where {} limit {}) as counted").format(
-            self._relation, self._past(low), sql.Literal(largest + 1)
+        assert self._mark  # noqa: S101  # asked only where there is one
+        return sql.SQL("({} is null or {} <= {})").format(
+            self._cursor, self._place, self._literal(self._mark)
         )
-        number = self._snapshot.one(some)
-        return self._at(low, "asc", largest - 1) if number and number[0] > largest else last
 
     def _at(self, low: Mark | None, order: str, skipped: int) -> Mark | None:
         """Return the place of the row past a mark that comes after so many others, in an order."""
@@ -240,7 +245,7 @@ class Window:
             for number, part in enumerate(places)
         ]
         query = sql.SQL("select {} from {} where {} order by {} limit 1 offset {}").format(
-            sql.SQL(", ").join(texts), self._relation, self._past(low), directed, sql.Literal(skipped)
+            sql.SQL(", ").join(texts), self._source.relation, self._past(low), directed, sql.Literal(skipped)
         )
         row = self._snapshot.one(query)
         return Mark(row[0], tuple(row[1:])) if row else None

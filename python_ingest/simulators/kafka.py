@@ -11,6 +11,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from python_ingest.connections import Connection, variable
 from python_ingest.errors import TidemarkError
+from python_ingest.kafka.topic import client_settings
 from python_ingest.simulators.messages import Message, as_json, paced
 
 PARTITIONS = 3
@@ -33,14 +34,7 @@ class KafkaTarget:
     def __init__(self, connection: Connection, topic_prefix: str = "", rate: float | None = None) -> None:
         self.connection, self.prefix, self.rate = connection, topic_prefix, rate
         self._failed: KafkaError | None = None
-        settings: dict[str, str | int | float | bool] = {
-            "bootstrap.servers": connection.hosts,
-            "log_level": 2,
-        }
-        if connection.user:
-            settings |= {"sasl.username": connection.user, "sasl.password": connection.password}
-            settings |= {"sasl.mechanism": "PLAIN", "security.protocol": "SASL_SSL"}
-        settings |= connection.options
+        settings = {"log_level": 2} | client_settings(connection)
         try:
             self._admin = AdminClient(settings)
             self._producer = Producer(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from types import TracebackType
 
 import psycopg
-from psycopg import conninfo, sql
+from psycopg import sql
 
 from python_ingest.connections import Connection, variable
 from python_ingest.errors import TidemarkError
+from python_ingest.postgresql.snapshot import parameters
 from python_ingest.simulators.messages import paced
 from python_ingest.simulators.operations import CHANGED_AT, KEYS, LATER_COLUMNS, TABLES, Kind, Operation
 
 _MARK = "made by tidemark simulate"  # the tables' comment: none of somebody else's is ever changed
-_PATIENCE = "10"  # seconds until a server answers
 
 
 class PostgresTarget:
@@ -35,16 +36,9 @@ class PostgresTarget:
         self.connection, self.schema, self.rate = connection, schema, rate
         with self._told("cannot be reached"):
             known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
-            settings = {"connect_timeout": _PATIENCE}
-            settings |= {name: value for name, value in connection.options.items() if name in known}
-            settings |= {
-                "dbname": connection.database,
-                "user": connection.user,
-                "password": connection.password,
-            }
-            given = {name: value for name, value in settings.items() if value}
-            text = conninfo.make_conninfo(f"postgresql://{connection.hosts}/", **given)
-            self._session = psycopg.connect(text, autocommit=True)
+            options = {name: value for name, value in connection.options.items() if name in known}
+            to = replace(connection, options=options)
+            self._session = psycopg.connect(**parameters(to), autocommit=True)
         try:
             self._create()
         except BaseException:

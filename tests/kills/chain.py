@@ -64,7 +64,7 @@ class Chain:
         self._folder = folder
         self._own = own
         self._store = store
-        self._project = _run_folder(folder / "project")
+        self._project = run_folder(folder / "project", "killed")
         self._queue = queue
         self._links = links
         self._processes = 0
@@ -171,12 +171,12 @@ class Chain:
         return ""
 
 
-def _run_folder(folder: Path) -> Path:
-    """Make a small project of the real project's settings and macros, and of the models of the fixture."""
+def run_folder(folder: Path, fixture: str) -> Path:
+    """Make a small project of the real project's settings and macros, and of the models of a fixture."""
     (folder / "tests/dbt").mkdir(parents=True)
     for name in ("dbt_project.yml", "profiles.yml", "macros", "conf", ".jars", "tests/dbt/generic"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / "models").symlink_to(ROOT / "tests/fixtures/killed/models")
+    (folder / "models").symlink_to(ROOT / "tests/fixtures" / fixture / "models")
     return folder
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +12,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from tests.conftest import ROOT
-from tests.kills.chain import QUICK
+from tests.kills.reader import BUILD, Reader, kill
 from tests.servers.kafka import Kafka, kafka
 
 pytestmark = pytest.mark.R5
@@ -26,8 +22,7 @@ MESSAGES = 1_000_000 if os.environ.get("TIDEMARK_NIGHTLY") else 200_000
 DEVICES, PARTITIONS = 500, 3
 PATIENCE = 600
 SCHEMA = "number bigint, device_id string, event_ts timestamp, reading decimal(6,2), ingest_ts timestamp"
-LAND = "from python_ingest import cli; cli.land(['device_events'])"
-BUILD = "; from python_ingest import steps; steps.build(['--select', 'device_events'])"
+LAND = "from python_ingest import cli; cli.land(['device_events']);"
 
 
 @pytest.fixture
@@ -69,70 +64,25 @@ def send(broker: Kafka, sent: Path) -> None:
     assert producer.flush(120) == 0
 
 
-class Reader:
-    """Processes that land the topic, one after the other, on one lake."""
-
-    def __init__(self, folder: Path, broker: Kafka) -> None:
-        self.project = folder / "project"
-        (self.project / "tests/dbt").mkdir(parents=True)
-        for name in ("dbt_project.yml", "profiles.yml", "macros", "conf", ".jars", "tests/dbt/generic"):
-            (self.project / name).symlink_to(ROOT / name)
-        (self.project / "models").symlink_to(ROOT / "tests/fixtures/shop/models")
-        self.warehouse = folder / "lake" / "warehouse"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("TIDEMARK_")}
-        self._environment = kept | {
-            "PYTHONPATH": str(ROOT),
-            "SPARK_SUBMIT_OPTS": QUICK["SPARK_SUBMIT_OPTS"],
-            "TIDEMARK_LAKE": str(folder / "lake"),
-            "TIDEMARK_CONNECTION_STREAM": broker.url,
-        }  # fmt: skip
-
-    def start(self, code: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", code],
-            cwd=self.project,
-            env=self._environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def commits(self) -> int:
-        """How many commits bronze has."""
-        return len(list(self.warehouse.glob("bronze.db/device_events/_delta_log/*.json")))
-
-    def land_until(self, commits: int, process: subprocess.Popen[str]) -> None:
-        """Wait until bronze has so many commits, while the process lives."""
-        until = time.monotonic() + PATIENCE
-        while self.commits() < commits and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-
-    def table(self, spark: SparkSession, name: str) -> DataFrame:
-        return spark.read.format("delta").load(str(self.warehouse / name))
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """SIGKILL to the process and its JVM."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-
-
 def test_killed_readers_and_a_restarted_broker(spark: SparkSession, broker: Kafka, tmp_path: Path) -> None:
     """R5.1, R5.2: counts and content are exact in bronze and silver."""
     sent = tmp_path / "sent.json"
     send(broker, sent)
-    reader = Reader(tmp_path, broker)
+    reader = Reader(tmp_path, TIDEMARK_CONNECTION_STREAM=broker.url)
     for wanted in (2, 4, 6):  # the first commit makes the table
         process = reader.start(LAND)
-        reader.land_until(wanted, process)
+        until = time.monotonic() + PATIENCE
+        while (
+            reader.commits("device_events") < wanted and process.poll() is None and time.monotonic() < until
+        ):
+            time.sleep(0.02)
         assert process.poll() is None, process.communicate()[0][-3000:]
         time.sleep(0.3 * wanted / 2)  # in the middle of the next batch
         kill(process)
         if wanted == 4:
             broker.stop()
             broker.start()
-    done = reader.start(LAND + BUILD)
+    done = reader.start(LAND + BUILD.format("device_events"))
     output, _ = done.communicate(timeout=PATIENCE)
     assert done.returncode == 0, output[-3000:]
     expected = spark.read.schema(SCHEMA).json(str(sent)).cache()

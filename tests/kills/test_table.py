@@ -1,0 +1,76 @@
+"""R3.2: landings from PostgreSQL are killed at three moments; each version of a row is in bronze once."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.kills.points import BRONZE, Point
+from tests.kills.reader import BUILD, Reader
+from tests.servers.postgresql import Postgres, postgres
+
+pytestmark = pytest.mark.R3
+PATIENCE = 600
+BATCHES = "python_ingest.batches:Batches."
+POINTS = (
+    Point("planned", "after", call=BATCHES + "plan"),
+    Point("half written", "writing", call=BRONZE + "append", table="bronze.orders"),
+    Point("written but not confirmed", "before", call=BATCHES + "confirm"),
+)
+LAND = "from python_ingest import cli; cli.land(['orders']);"
+KILLED = (
+    "from pathlib import Path; from tests.kills.killed_run import plant; from tests.kills.points import *;"
+    "plant({!r}, Path({!r}));"
+)
+ORDERS = (
+    "create table orders (order_id bigint primary key, customer_id bigint, product_name text, quantity int, "
+    "price numeric(10,2), order_date date, updated_at timestamptz not null, channel text)",
+    "insert into orders select i, i % 7, 'tea', 1, i / 100.0, '2025-01-01', "
+    "'2025-01-01'::timestamptz + i / 500 * interval '1 second' from generate_series(1, 10000) as i",
+)
+CHANGE = (
+    "update orders set quantity = quantity + 1, updated_at = '2025-02-01'::timestamptz + "
+    "quantity * interval '1 day' where order_id % 3 = 0"
+)
+COLUMNS = "order_id, quantity, price, "
+HERE, THERE = "unix_micros(updated_at)", "cast(extract(epoch from updated_at) * 1000000 as bigint)"
+
+
+@pytest.fixture
+def server() -> Iterator[Postgres]:
+    with postgres() as started:
+        yield started
+
+
+def test_killed_landings_of_a_table(spark: SparkSession, server: Postgres, tmp_path: Path) -> None:
+    """R3.2: after each kill the rows change; the last landing has them as the database does."""
+    url = server.create_database("shop")
+    reader = Reader(tmp_path, TIDEMARK_CONNECTION_SHOP=url)
+    with server.connect("shop") as shop:
+        for statement in ORDERS:
+            shop.execute(statement.encode())
+        for point in POINTS:
+            process = reader.start(KILLED.format(point, str(tmp_path / "reached")) + LAND)
+            output, _ = process.communicate(timeout=PATIENCE)
+            assert process.returncode == -signal.SIGKILL, output[-3000:]
+            shop.execute(CHANGE.encode())
+        done = reader.start(LAND + BUILD.format("orders"))
+        output, _ = done.communicate(timeout=PATIENCE)
+        assert done.returncode == 0, output[-3000:]
+        there = set(shop.execute(f"select {COLUMNS}{THERE} from orders".encode()).fetchall())
+    bronze = reader.table(spark, "bronze.db/orders")
+    versions = bronze.selectExpr("count(*)", "count(distinct order_id, quantity)").first()
+    assert versions is not None
+    assert versions[0] == versions[1]
+    silver = reader.table(spark, "silver.db/orders")
+    found = silver.selectExpr(*COLUMNS.removesuffix(", ").split(", "), HERE).collect()
+    assert {tuple(row) for row in found} == there
+    states = reader.table(spark, "ops.db/ingested_batches").orderBy("_sequence").select("state", "batch_id")
+    assert [tuple(row) for row in states.collect()] == [
+        ("planned", 1), ("abandoned", 1), ("planned", 2), ("abandoned", 2), ("planned", 3), ("landed", 3),
+        ("planned", 4), ("landed", 4),
+    ]  # fmt: skip
