@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 LAKE = Path("lake-demo")
 RAW = Path("data/raw")
-FEEDS = {"transactions": "transactions_*.csv", "user_events": "events_*.csv"}
+FEEDS = {
+    "transactions": "transactions_*.csv",
+    "user_events": "events_*.csv",
+    "device_events": "device_events_*.json",
+}
 
 
 def play(root: Path) -> None:

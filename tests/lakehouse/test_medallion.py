@@ -34,6 +34,12 @@ RESULTS = (
     "gold.customer_sales",
     "gold.daily_user_events",
     "gold.user_events_by_type",
+    "gold.latest_user_events",
+    "silver.device_events",
+    "silver.rejected_device_events",
+    "gold.device_hours",
+    "gold.device_days",
+    "gold.device_gaps",
 )
 
 
@@ -57,6 +63,7 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     files = {
         "transactions": sorted((RAW / "transactions").glob("*.csv")),
         "user_events": sorted((RAW / "user_events").glob("*.csv")),
+        "device_events": sorted((RAW / "device_events").glob("*.json")),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_SCHEMA", "story")
@@ -76,8 +83,8 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         told.note("nothing new")
         for name, found in files.items():
             for position, file in enumerate(reversed(found)):
-                prefix = file.name.split("_")[0]
-                shutil.copy(file, raw / name / f"{prefix}_again_{position:02}.csv")
+                prefix = file.stem.rpartition("_")[0]
+                shutil.copy(file, raw / name / f"{prefix}_again_{position:02}{file.suffix}")
         told.lakehouse.land()
         told.explained = explain(spark, [])
         told.lakehouse.run(*ONLY_TABLES)
@@ -179,6 +186,7 @@ def test_files_sent_again_under_other_names_and_in_another_order_change_nothing(
     before, after = story.versions["nothing new"], story.versions["sent again"]
     moved = {name for name in before if before[name] != after[name]}
     assert moved == {
+        "story_bronze.device_events",
         "story_bronze.transactions",
         "story_bronze.user_events",
         "story_silver.rejected_user_events",

@@ -1,0 +1,30 @@
+{% macro staged_device_events(landed) %}
+    with typed as (
+        select
+            nullif(trim(event_id), '') as event_id,
+            nullif(trim(device_id), '') as device_id,
+            event_ts,
+            temperature,
+            battery,
+            status,
+            firmware,
+            ingest_ts,
+            coalesce(try_variant_get(try_parse_json(_rescued_data), '$.temperature', 'string'), '') as other_temperature,
+            to_json(struct(event_id, device_id, event_ts, temperature, battery, status, firmware, ingest_ts)) as raw_record,
+            _corrupt_record, _source_file, _source_modified_at, _row_id, _batch_id, _ingested_at
+        from {{ landed }}
+    )
+
+    select
+        *,
+        {{ rejection_reason([
+            ('_corrupt_record is not null', 'the line is not one sound JSON object'),
+            ('event_id is null', 'event_id is missing'),
+            ('device_id is null', 'device_id is missing'),
+            ('event_ts is null', 'event_ts is not a time'),
+            ('ingest_ts is null', 'ingest_ts is not a time'),
+            ("other_temperature != ''", 'temperature is not a number with at most 2 decimals'),
+            ('battery is null or battery not between 0 and 100', 'battery is not between 0 and 100'),
+        ]) }} as rejection_reason
+    from typed
+{% endmacro %}

@@ -1,0 +1,1 @@
+{{ row_balance(accepted=ref('device_events'), rejected=ref('rejected_device_events')) }}
