@@ -26,7 +26,7 @@ def test_an_unknown_feed_is_a_sentence(tmp_path: Path) -> None:
     done = tidemark("land", "ordres", TIDEMARK_LAKE=lake)
     assert done.returncode == 1
     assert (
-        "There is no feed named 'ordres' (declared: transactions, user_events, device_events)." in done.stderr
+        "There is no feed named 'ordres' (declared: device_events, transactions, user_events)." in done.stderr
     )
     assert "Traceback" not in done.stderr
     assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
