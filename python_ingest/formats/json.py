@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 from rich.filesize import decimal
 
 from python_ingest.columns import Target, fields_of, in_sql, sql_name
@@ -21,6 +21,7 @@ from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection, compression, origin
 from python_ingest.formats.inference import inferred_fields
 from python_ingest.formats.lines import ILLEGIBLE, read_plain_lines
+from python_ingest.formats.plain_json import with_plain
 from python_ingest.formats.rescue import NESTED, is_lost, text_in_sql
 from python_ingest.paths import spellings
 from python_ingest.storage import SourceFile
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 WHOLE_BYTES = 64 * 2**20
-WORKING = ("_line", "_is_legible", "_typed", "_objects", "_fields", "_lost", "_corrupt_reason")
+WORKING = ("_line", "_is_legible", "_plain", "_typed", "_objects", "_fields", "_lost", "_corrupt_reason")
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def json_rows(
     ]
     return parsed.select(
         *values,
-        f.when(is_sound, _rescued(types)).alias("_rescued_data"),
+        f.when(is_sound & f.col("_plain").isNull(), _rescued(types)).alias("_rescued_data"),
         f.when(~is_sound, f.make_valid_utf8("_line")).alias("_corrupt_record"),
         "_corrupt_reason",
         *[name for name in parsed.columns if name not in WORKING],
@@ -160,27 +161,38 @@ def json_rows(
 
 
 def _parsed(lines: DataFrame, types: StructType, *, whole_file: bool) -> DataFrame:
-    lines = lines.withColumn("_line", f.regexp_replace("_line", "^\ufeff", ""))
+    has_mark = f.startswith("_line", f.lit("\ufeff"))  # of the byte order
+    lines = lines.withColumn("_line", f.when(has_mark, f.expr("substr(_line, 2)")).otherwise(f.col("_line")))
     if whole_file:
         lines = lines.withColumn("_line", f.trim("_line"))
         elements = f.when(f.startswith("_line", f.lit("[")), f.from_json("_line", "array<string>"))
         lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
-    # in an array, what follows a record's end is an error, and not passed over
-    alone = f.concat(f.lit("["), "_line", f.lit("]"))
-    parsed = lines.select(
-        "*",
-        f.from_json("_line", types).alias("_typed"),
-        f.from_json(alone, "array<map<string,variant>>").alias("_objects"),
-    ).withColumn("_fields", f.get("_objects", f.lit(0)))
+    is_open = f.col("_plain").isNull()
+    # Wrapped in two ways, since what follows a record's end is an error in one of them at least,
+    # and would be passed over without: no text closes both.
+    in_object = f.concat(f.lit('{"record":'), "_line", f.lit("}"))
+    in_array = f.concat(f.lit("["), "_line", f.lit("]"))
+    wrapped = StructType([StructField("record", types)])
+    parsed = (
+        with_plain(lines, types)
+        .select(
+            "*",
+            f.when(is_open, f.from_json(in_object, wrapped)).getField("record").alias("_typed"),
+            f.when(is_open, f.from_json(in_array, "array<map<string,variant>>")).alias("_objects"),
+        )
+        .withColumn("_fields", f.get("_objects", f.lit(0)))
+    )
     names = f.map_keys("_fields")
-    is_object = f.col("_fields").isNotNull() & (f.size("_objects") == 1)
+    is_object = f.col("_typed").isNotNull() & f.col("_fields").isNotNull() & (f.size("_objects") == 1)
     reason = (
         f.when(~f.col("_is_legible"), ILLEGIBLE)
         .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
         .when(~f.coalesce(is_object, f.lit(False)), "it is not one JSON object")
     )
     lost = [f.expr(_lost(field.name, field.dataType)).alias(field.name) for field in types]
-    return parsed.withColumns({"_corrupt_reason": reason, "_lost": f.struct(*lost)})
+    return parsed.withColumns(
+        {"_corrupt_reason": f.when(is_open, reason), "_lost": f.when(is_open, f.struct(*lost))}
+    )
 
 
 def _types(targets: Sequence[Target], names: Sequence[str]) -> StructType:
@@ -196,7 +208,8 @@ def _value(name: str, of: DataType) -> Column:
     is_held = f.col("_corrupt_reason").isNull()
     if not isinstance(of, NESTED):
         is_held &= ~f.col("_lost").getField(name)
-    return f.when(is_held, f.col("_typed").getField(name))
+    plain = f.col("_plain")
+    return f.when(plain.isNotNull(), plain.getField(name)).when(is_held, f.col("_typed").getField(name))
 
 
 def _rescued(types: StructType) -> Column:
