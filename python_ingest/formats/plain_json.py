@@ -58,13 +58,14 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
     record = f.get("_records", f.lit(0))
     held = [_held(record.getField(field.name), field.dataType).alias(field.name) for field in types]
     values = [f.col("_values").getField(field.name) for field in types]
+    said = [_is_said(value, field.dataType) for value, field in zip(values, types, strict=True)]
     is_plain = (
         f.col("_is_legible")
         & ~f.contains("_line", f.lit("]"))  # it would close the wrapping, and the rest be passed over
         & (f.size("_records") == 1)
         # so none of them is unknown, given twice, null or lost
         & (f.size("_names") == reduce(add, [value.isNotNull().cast("int") for value in values]))
-        & reduce(and_, [_is_said(value, of.dataType) for value, of in zip(values, types, strict=True)])
+        & reduce(and_, [f.coalesce(one, f.lit(True)) for one in said])
     )
     plain = f.when(is_plain, f.col("_values")).alias("_plain")
     return parsed.withColumn("_values", f.struct(*held)).select(*lines.columns, plain)
@@ -92,10 +93,9 @@ def _held(read: Column, of: DataType) -> Column:
 
 
 def _is_said(value: Column, of: DataType) -> Column:
-    """Return whether a value, or none, is what the record says to the letter; the others are looked at."""
+    """Return whether a value is what the record says to the letter; the others are looked at."""
     if isinstance(of, DoubleType):
-        return f.coalesce(f.abs(value) < SAFE_INTEGER, f.lit(True))
+        return f.abs(value) < SAFE_INTEGER
     if isinstance(of, StringType):  # it may have been an object, a list, or no JSON
-        is_string = ~f.substring(value, 1, 1).isin("{", "[") & ~value.isin(NOT_NUMBERS)
-        return f.coalesce(is_string, f.lit(True))
+        return ~f.substring(value, 1, 1).isin("{", "[") & ~value.isin(NOT_NUMBERS)
     return f.lit(True)
