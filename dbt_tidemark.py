@@ -10,7 +10,7 @@ from dbt.plugins.manager import dbtPlugin
 from python_ingest.lock import hold, lake_folder
 
 WITHOUT_SPARK = ("parse", "list", "deps", "clean", "debug", "init")
-EMBEDDED = (None, "local")
+EMBEDDED = (None, "local", "iceberg")
 
 
 class LakeLock(dbtPlugin):

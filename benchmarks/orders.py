@@ -52,7 +52,7 @@ class Orders:
         self.spark.sql(f"create schema if not exists {self.table.split('.', maxsplit=1)[0]}")
         self.spark.sql(
             f"create table {self.table} (order_id bigint, customer_id bigint, order_date date, quantity int, "
-            "amount decimal(12,2), updated_at timestamp, _batch_id bigint, _row_id bigint) using delta "
+            "amount decimal(12,2), updated_at timestamp, _batch_id bigint, _row_number bigint) using delta "
             "tblproperties ('delta.enableChangeDataFeed' = 'true')"
         )
         self._insert(
@@ -63,7 +63,7 @@ class Orders:
                 id % {self._per_day} * 86400 div {self._per_day} as second,
                 0 as edition,
                 id div {self._per_day} + 1 as _batch_id,
-                id % {self._per_day} as _row_id
+                id % {self._per_day} as _row_number
             from range(0, {self.rows}, 1, {self.scale})
             """
         )
@@ -82,12 +82,12 @@ class Orders:
             select
                 order_id,
                 least(order_id div {self._per_day}, {self.days - 1}) as day,
-                ({self.days} - day) * 86400 + {number} * 3600 + _row_id % 3600 as second,
+                ({self.days} - day) * 86400 + {number} * 3600 + _row_number % 3600 as second,
                 {number + 1} as edition,
                 {self.days + number + 1}L as _batch_id,
-                _row_id
+                _row_number
             from (
-                select {self.rows + number * new} + id as order_id, id as _row_id
+                select {self.rows + number * new} + id as order_id, id as _row_number
                 from range(0, {new}, 1, 1)
                 union all
                 select {self.rows - 2 * self._per_day + number} + id * {stride}, id + {new}
@@ -117,7 +117,7 @@ class Orders:
                 cast(pmod(xxhash64(order_id, 'amount', edition), 20000) / 100 as decimal(12, 2)) as amount,
                 timestamp_seconds(({date}) * 86400 + second) as updated_at,
                 _batch_id,
-                _row_id
+                _row_number
             from ({rows})
             """
         )

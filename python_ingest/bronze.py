@@ -46,7 +46,7 @@ def bronze_rows(
 
     Returns:
         The columns, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, `_source_file`,
-        `_source_modified_at` and `_row_id` (unique in the result).
+        `_source_modified_at` and `_row_number` (unique in the result).
     """
     by_layout: dict[Hashable, list[SourceFile]] = {}
     for file, layout in files:
@@ -55,7 +55,7 @@ def bronze_rows(
     rows = reduce(lambda one, other: one.unionByName(other), parts)
     return (
         rows.withColumn("_source_file", _path_below(root, [file.path for file, _ in files]))
-        .withColumn("_row_id", f.monotonically_increasing_id())
+        .withColumn("_row_number", f.monotonically_increasing_id())
         .drop("_uri")
     )
 

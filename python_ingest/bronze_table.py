@@ -13,6 +13,7 @@ from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
 from python_ingest.metadata import metadata_of
+from python_ingest.table_format import DELTA, append_once, identity_of, location_of, table_format
 from python_ingest.tables import create_table
 from python_ingest.widening import widened
 
@@ -40,10 +41,10 @@ class BronzeTable:
         self._feed = feed
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
-        self._properties = {
-            "delta.enableChangeDataFeed": "true",
-            "delta.dataSkippingStatsColumns": ",".join((*SKIPPING, *skipping)),
-        }
+        self._properties = {}
+        if table_format(spark) == DELTA:
+            self._properties["delta.enableChangeDataFeed"] = "true"
+            self._properties["delta.dataSkippingStatsColumns"] = ",".join((*SKIPPING, *skipping))
         self.name = feed.table
         self.targets: list[Target] = []
         self._last_batch: int | None = None  # known from the first question on: the lake has one writer
@@ -89,24 +90,20 @@ class BronzeTable:
                 statements.append(f"add columns ({in_sql(target.name)} {type_in_sql(target.type)})")
             else:
                 statements += _widenings(in_sql(target.name), held[target.name], target.type)
-        if any(statement.startswith("alter column") for statement in statements):
+        widens = any(statement.startswith("alter column") for statement in statements)
+        if widens and table_format(self._spark) == DELTA:
             statements.insert(0, "set tblproperties ('delta.enableTypeWidening' = 'true')")
         for statement in statements:
             self._spark.sql(f"alter table {self.name} {statement}")
         self.targets = list(targets)
 
     def append(self, rows: DataFrame, batch: Batch) -> None:
-        """Append a batch's rows, once: Delta skips a batch that the table has."""
+        """Append a batch's rows, once."""
         names = [in_sql(target.name) for target in self.targets]
-        (
-            rows.withColumns({"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)})
-            .select(*names, *self._metadata_names)
-            .write.format("delta")
-            .mode("append")
-            .option("txnAppId", f"tidemark.land.{self.name}")
-            .option("txnVersion", batch.batch_id)
-            .saveAsTable(self.name)
-        )
+        stamped = rows.withColumns(
+            {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
+        ).select(*names, *self._metadata_names)
+        append_once(stamped, self.name, f"tidemark.land.{self.name}", batch.batch_id)
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def rows(self, batch: Batch) -> DataFrame:
@@ -118,25 +115,22 @@ class BronzeTable:
         return not self.rows(batch).isEmpty()
 
     def identity(self) -> str:
-        """Return Delta's id of the table, which another table of the same name does not have."""
-        return str(self._detail()["id"])
+        """Return the id of the table, which another table of the same name does not have."""
+        return identity_of(self._spark, self.name)
 
     def location(self) -> str:
         """Return the table's folder."""
-        return str(self._detail()["location"])
+        return location_of(self._spark, self.name)
 
     def last_batch(self) -> int:
         """Return the highest batch number in the table; 0 when it is empty.
 
-        Delta answers a bare `max` from its statistics, without reading the table.
+        A bare `max` is answered from the files' statistics, without reading the table.
         """
         if self._last_batch is None:
             last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
             self._last_batch = last[0] or 0
         return self._last_batch
-
-    def _detail(self) -> Any:
-        return self._spark.sql(f"describe detail {self.name}").first()
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column as the table is to have it: what landing widened stays wide."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from python_ingest.compiling import Compiled, compiled_models
+from python_ingest.table_format import DELTA, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-VERSIONS = re.compile(r"versions (\d+)\.\.(\d+)")
+VERSIONS = re.compile(r"versions (\d+)\.\.(\d+)")  # of Delta
+SNAPSHOTS = re.compile(r"versions after (\d+) up to (\d+)")  # of Iceberg
 WHOLE = re.compile(r"as of version (\d+)")
 
 
@@ -87,25 +89,47 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
 
 
 def _read(spark: SparkSession, source: str, said: str) -> Read:
-    if (versions := VERSIONS.match(said)) and spark.catalog.tableExists(source):
+    if not spark.catalog.tableExists(source):
+        return Read(source, said, 0, 0)
+    if versions := VERSIONS.match(said):
         first, last = int(versions[1]), int(versions[2])
         commits = spark.sql(f"describe history {source}").where(f"version between {first} and {last}")
         metrics = [commit["operationMetrics"] for commit in commits.collect()]
         return Read(source, said, _total(metrics, ROWS), _total(metrics, BYTES))
-    if WHOLE.match(said) and spark.catalog.tableExists(source):
-        detail = spark.sql(f"describe detail {source}").first()
-        return Read(source, said, spark.table(source).count(), detail["sizeInBytes"] if detail else 0)
+    if snapshots := SNAPSHOTS.match(said):
+        summaries = _summaries(spark, source, int(snapshots[1]), int(snapshots[2]))
+        return Read(source, said, _total(summaries, ROWS), _total(summaries, BYTES))
+    if WHOLE.match(said):
+        return Read(source, said, spark.table(source).count(), _bytes(spark, source))
     return Read(source, said, 0, 0)
 
 
 ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
-BYTES = ("numTargetBytesAdded", "numOutputBytes")
+BYTES = ("numTargetBytesAdded", "numOutputBytes", "added-files-size")
 
 
-def _total(metrics: Sequence[dict[str, str]], names: Sequence[str]) -> int:
+def _total(metrics: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
     """Add up metrics of commits; a plain write tells its rows as `numOutputRows`, a merge by kind."""
     total = 0
     for commit in metrics:
         found = [int(commit[name]) for name in names if name in commit]
-        total += sum(found) if found else int(commit.get("numOutputRows", 0))
+        total += sum(found) if found else int(commit.get("numOutputRows", commit.get("added-records", 0)))
     return total
+
+
+def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[dict[str, str]]:
+    """Return what an Iceberg table's snapshots after one up to another say of themselves."""
+    snapshots = {row["snapshot_id"]: row for row in spark.table(f"{source}.snapshots").collect()}
+    found: list[dict[str, str]] = []
+    while last != after and last in snapshots:
+        found.append(snapshots[last]["summary"])
+        last = snapshots[last]["parent_id"]
+    return found
+
+
+def _bytes(spark: SparkSession, source: str) -> int:
+    if table_format(spark) == DELTA:
+        detail = spark.sql(f"describe detail {source}").first()
+        return detail["sizeInBytes"] if detail else 0
+    files = spark.table(f"{source}.files").selectExpr("coalesce(sum(file_size_in_bytes), 0)").first()
+    return files[0] if files else 0

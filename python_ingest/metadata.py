@@ -10,12 +10,12 @@ METADATA = (
     "_corrupt_reason string",
     "_source_file string",  # of a table its name, of a topic `topic/partition`
     "_source_modified_at timestamp",  # when a table was read, when a message was written
-    "_row_id bigint",
+    "_row_number bigint",
     "_batch_id bigint",
     "_ingested_at timestamp",
 )
 OF_TABLES = ("_is_deleted boolean",)
-OF_TOPICS = ("_partition int", "_offset bigint", "_message_key binary")
+OF_TOPICS = ("_message_partition int", "_message_offset bigint", "_message_key binary")
 
 
 def metadata_of(feed: Feed) -> tuple[str, ...]:

@@ -91,6 +91,6 @@ def spark_settings(root: Path) -> dict[str, str]:
     """
     from dbt.config.runtime import load_profile
 
-    profile = load_profile(str(root), {})
+    profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
     credentials: Any = profile.credentials
     return dict(credentials.server_side_parameters)

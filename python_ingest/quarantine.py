@@ -13,6 +13,7 @@ from pyspark.sql import functions as f
 from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
+from python_ingest.table_format import append_once
 from python_ingest.tables import FeedTable, local_rows
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ COLUMNS = """
     fields array<string> comment 'The columns of its file by position; empty where records name them',
     source_modified_at timestamp comment 'When the file was last modified',
     batch_id bigint comment 'Its landing batch, and',
-    row_id bigint comment 'its row in it: _batch_id and _row_id in bronze',
+    row_id bigint comment 'its row in it: _batch_id and _row_number in bronze',
     rejected_at timestamp comment 'When the batch was planned',
     replayed_batch bigint comment 'The batch in which it landed after all; null until then'
 """
@@ -48,7 +49,7 @@ class Quarantine(FeedTable):
     def keep(
         self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
     ) -> None:
-        """Keep a batch's broken records, once: Delta skips a batch that the table has.
+        """Keep a batch's broken records, once.
 
         Args:
             rows: the batch's rows in bronze.
@@ -66,18 +67,17 @@ class Quarantine(FeedTable):
             f.col("_corrupt_reason").alias("reason"),
             f.col("_source_modified_at").alias("source_modified_at"),
             f.col("_batch_id").alias("batch_id"),
-            f.col("_row_id").alias("row_id"),
+            f.col("_row_number").alias("row_id"),
             f.col("_ingested_at").alias("rejected_at"),
             f.lit(None).cast("bigint").alias("replayed_batch"),
         )
-        (
-            broken.join(f.broadcast(names), on="path", how="left")
-            .select(self._spark.table(self._table).columns)
-            .write.format("delta")
-            .mode("append")
-            .option("txnAppId", f"tidemark.reject.{self._feed}.{table_id}")
-            .option("txnVersion", batch.batch_id)
-            .saveAsTable(self._table)
+        append_once(
+            broken.join(f.broadcast(names), on="path", how="left").select(
+                self._spark.table(self._table).columns
+            ),
+            self._table,
+            f"tidemark.reject.{self._feed}.{table_id}",
+            batch.batch_id,
         )
 
     def records(self, replayed_batch: int | None) -> DataFrame | None:
@@ -127,7 +127,9 @@ def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
     if most is None and share is None:
         return
     is_broken = f.col("_corrupt_reason").isNotNull()
-    shown = f.struct("_source_file", "_row_id", "_corrupt_reason", f.substring("_corrupt_record", 1, SHOWN))
+    shown = f.struct(
+        "_source_file", "_row_number", "_corrupt_reason", f.substring("_corrupt_record", 1, SHOWN)
+    )
     counts: Any = rows.select(
         f.count("*").alias("all"),
         f.count_if(is_broken).alias("broken"),

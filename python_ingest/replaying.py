@@ -78,7 +78,7 @@ class Replayer:
         records = self._quarantine.records(batch.batch_id)
         assert records is not None  # noqa: S101  # they were marked just now
         self._bronze.append(
-            self._parsed(records).withColumn("_row_id", f.monotonically_increasing_id()), batch
+            self._parsed(records).withColumn("_row_number", f.monotonically_increasing_id()), batch
         )
         self._confirm(batch, outcome)
 

@@ -12,6 +12,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructType
 
 from python_ingest.errors import TidemarkError
+from python_ingest.table_format import DELTA, append, properties_of_new, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def create_table(
     spark: SparkSession, table: str, columns: str, properties: Mapping[str, str] | None = None
 ) -> None:
-    """Create an empty Delta table, and its schema, if the catalog has none of this name.
+    """Create an empty table, and its schema, if the catalog has none of this name.
 
     Delta commits a new table first, then Spark enters it in the catalog. A run killed in between leaves a
     folder at which `create table` stops for ever; to create or replace it with a query's rows is allowed.
@@ -38,16 +39,20 @@ def create_table(
         return
     schema, _, name = table.partition(".")
     spark.sql(f"create schema if not exists {schema}")
-    folder = f"{spark.catalog.getDatabase(schema).locationUri}/{name}"
-    if DeltaTable.isDeltaTable(spark, folder) and not spark.read.format("delta").load(folder).isEmpty():
+    if table_format(spark) == DELTA:
+        _refuse_rows_left(spark, table, f"{spark.catalog.getDatabase(schema).locationUri}/{name}")
+    writer = local_rows(spark, columns, []).writeTo(table).using(table_format(spark))
+    for key, value in {**properties_of_new(spark), **(properties or {})}.items():
+        writer = writer.tableProperty(key, value)
+    writer.createOrReplace()
+
+
+def _refuse_rows_left(spark: SparkSession, table: str, folder: str) -> None:
+    if DeltaTable.isDeltaTable(spark, folder) and not spark.read.format(DELTA).load(folder).isEmpty():
         raise TidemarkError(
             f"The catalog has no table {table}, but its folder {folder} holds rows.",
             "Restore the catalog, or move the folder away to start anew.",
         )
-    writer = local_rows(spark, columns, []).writeTo(table).using("delta")
-    for key, value in (properties or {}).items():
-        writer = writer.tableProperty(key, value)
-    writer.createOrReplace()
 
 
 def local_rows(spark: SparkSession, columns: str, rows: Sequence[tuple[Any, ...]]) -> DataFrame:
@@ -93,4 +98,4 @@ class FeedTable:
     def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Append rows in one commit; each gets the feed's name before it."""
         frame = local_rows(self._spark, self._columns, [(self._feed, *row) for row in rows])
-        frame.write.format("delta").mode("append").saveAsTable(self._table)
+        append(frame, self._table)

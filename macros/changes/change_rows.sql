@@ -5,15 +5,12 @@
 {% macro default__change_rows(relation, window, only_after) %}
     {% set said = tidemark.said_in_sql(window) %}
     {% if window.state == 'incremental' %}
-        {{ return(
-            '(select * from table_changes(\'' ~ relation ~ '\', ' ~ window.first ~ ', ' ~ window.last ~ ') '
-            ~ said ~ (' where ' ~ tidemark.is_after_image() if only_after else '') ~ ')'
-        ) }}
+        {{ return(tidemark.by_format('change_rows')(relation, window, said, only_after)) }}
     {% endif %}
-    {# the same columns as table_changes gives, so that a model reads either; when a row came is not known here #}
+    {# the same columns as changes have, so that a model reads either; when a row came is not known here #}
     {{ return(
         '(select *, \'insert\' as _change_type, cast(null as bigint) as _commit_version, '
-        ~ 'cast(null as timestamp) as _commit_timestamp from ' ~ relation ~ ' version as of ' ~ window.last ~ ' '
+        ~ 'cast(null as timestamp) as _commit_timestamp from ' ~ tidemark.as_of(relation, window.last) ~ ' '
         ~ said ~ (' where false' if window.state == 'nothing new' else '') ~ ')'
     ) }}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# What this model reads of one source: `first`..`last` are versions, `said` tells them in words. #}
+{# What this model reads of one source: the versions after `after` up to `last`; `said` tells them in words. #}
 {% macro change_window(relation) %}
     {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
     {% set source = tidemark.table_name(relation) %}
@@ -8,9 +8,9 @@
     {% set how = tidemark.read_state() %}
     {% set now = tidemark.table_state(relation) %}
     {% set mark = tidemark.checkpoint(this, source) %}
-    {% set window = {'source': source, 'source_id': now.id, 'state': how.state, 'first': 0, 'last': now.version} %}
+    {% set window = {'source': source, 'source_id': now.id, 'state': how.state, 'after': none, 'last': now.version} %}
     {% if how.state == 'verify' %}
-        {% set version = mark.version if mark and mark.source_id == now.id else none %}
+        {% set version = mark.version if mark and mark.source_id == now.id and tidemark.age_of(now, mark.version) is not none else none %}
         {% do window.update(
             last=now.version if version is none else version,
             said='never' if not mark else 'another table' if version is none else 'as of version ' ~ version
@@ -25,9 +25,16 @@
     {% elif mark.version == now.version %}
         {% do window.update(state='nothing new', said='after version ' ~ now.version ~ ': nothing new') %}
     {% else %}
-        {% do window.update(first=mark.version + 1, said='versions ' ~ (mark.version + 1) ~ '..' ~ now.version) %}
+        {% do window.update(after=mark.version, said=tidemark.said_of_versions(mark.version, now.version)) %}
     {% endif %}
     {% do windows.update({source: window}) %}
     {% do log(tidemark.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ window.said) %}
     {{ return(window) }}
+{% endmacro %}
+
+{# `versions 12..15` where versions are numbers that follow each other, else `versions after 5619 up to 5620`. #}
+{% macro said_of_versions(after, last) %}
+    {{ return(
+        'versions ' ~ (after + 1) ~ '..' ~ last if tidemark.table_format() == 'delta' else 'versions after ' ~ after ~ ' up to ' ~ last
+    ) }}
 {% endmacro %}

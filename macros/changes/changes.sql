@@ -15,12 +15,12 @@
 
 {# What changes() gives cannot say that a row went: stop, since the model would keep it. Landed tables never get here. #}
 {% macro refuse_deletes(relation, window) %}
-    {% for commit in tidemark.commits_since(relation, window.first - 1) if commit.version <= window.last
-        and (tidemark.overwrites(commit) and commit.metrics.get('numDeletedRows', 1) | int or commit.metrics.get('numTargetRowsDeleted', 0) | int) %}
+    {% set where = tidemark.by_format('deleted_in')(relation, window) %}
+    {% if where %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ' reads new and updated rows of ' ~ window.source ~ ', but its version ' ~ commit.version ~ ' ('
-            ~ commit.operation ~ ') deleted rows. Read it by touched_keys() and pinned(), and rebuild: `dbt run --full-refresh --select '
+            this.identifier ~ ' reads new and updated rows of ' ~ window.source ~ ', but its ' ~ where
+            ~ ' deleted rows. Read it by touched_keys() and pinned(), and rebuild: `dbt run --full-refresh --select '
             ~ this.identifier ~ '`.'
         ) %}
-    {% endfor %}
+    {% endif %}
 {% endmacro %}

@@ -9,8 +9,9 @@
         {% do run_query('create schema if not exists ' ~ table.schema) %}
         {# not from a list of columns: where a killed run left its folder, Delta refuses that for ever #}
         {% do run_query(
-            'create or replace table ' ~ table ~ " using delta tblproperties ('delta.autoOptimize.autoCompact' = 'true') as "
-            ~ 'select record.* from (select from_json(null, ' ~ tidemark.literal(columns | join(', ')) ~ ') as record) where false'
+            'create or replace table ' ~ table ~ ' using ' ~ tidemark.table_format()
+            ~ (" tblproperties ('delta.autoOptimize.autoCompact' = 'true')" if tidemark.table_format() == 'delta' else '')
+            ~ ' as select record.* from (select from_json(null, ' ~ tidemark.literal(columns | join(', ')) ~ ') as record) where false'
         ) %}
     {% else %}
         {% set present = run_query('describe table ' ~ table).columns['col_name'].values() %}

@@ -92,7 +92,7 @@
     (
         select
             *,
-            {% if extremes and window.first < window.last -%}
+            {% if extremes and tidemark.commits_of(relation, window) | length > 1 -%}
             sum(_sign) over (
                 partition by {{ tidemark.quoted(by) }}{% for measure in extremes %}, {{ tidemark.quoted('_value_' ~ measure.name) }}{% endfor %}
             ) as _net

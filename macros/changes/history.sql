@@ -1,27 +1,26 @@
-{# The newest commits of a Delta table, newest first: version, operation, its parameters and metrics, time. #}
-{% macro history(relation, limit) %}
-    {% set commits = [] %}
-    {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ limit) %}
-        {% set parameters = row['operationParameters'] %}
-        {% set metrics = row['operationMetrics'] %}
-        {% do commits.append({
-            'version': row['version'] | int, 'operation': row['operation'], 'at': row['timestamp'],
-            'parameters': fromjson(parameters) if parameters is string else parameters or {},
-            'metrics': fromjson(metrics) if metrics is string else metrics or {}
-        }) %}
-    {% endfor %}
-    {{ return(commits) }}
+{# How many commits came after a version of a table; none for a version that is not in its history. #}
+{% macro age_of(now, version) %}
+    {{ return(tidemark.by_format('age')(now, version)) }}
 {% endmacro %}
 
 {% macro last_commit(relation) %}
-    {{ return(tidemark.history(relation, 1)[0]) }}
+    {{ return(tidemark.by_format('commits')(relation, 1)[0]) }}
 {% endmacro %}
 
 {# The commits of a table after a version, newest first: from what table_state has seen, or read once more when that is too short. #}
 {% macro commits_since(relation, version) %}
     {% set now = tidemark.table_state(relation) %}
-    {% if now.commits | length < now.version - version %}
-        {% do now.update(commits=tidemark.history(relation, now.version - version) | selectattr('version', 'le', now.version) | list) %}
+    {% set age = tidemark.age_of(now, version) %}
+    {% if age is none %}
+        {{ return(now.commits) }}
+    {% elif now.commits | length < age %}
+        {% do now.update(commits=tidemark.delta_commits(relation, age) | selectattr('version', 'le', now.version) | list) %}
     {% endif %}
-    {{ return(now.commits | selectattr('version', 'gt', version) | list) }}
+    {{ return(now.commits[:age]) }}
+{% endmacro %}
+
+{# The commits that a window covers, newest first. #}
+{% macro commits_of(relation, window) %}
+    {% set since = tidemark.commits_since(relation, window.after) %}
+    {{ return(since[tidemark.age_of(tidemark.table_state(relation), window.last):]) }}
 {% endmacro %}

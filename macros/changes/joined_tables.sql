@@ -9,7 +9,7 @@
         {% set source = tidemark.table_name(relation) %}
         {% set now = tidemark.table_state(relation) %}
         {% do joined.update({source: {
-            'source': source, 'source_id': 'joined ' ~ now.id, 'first': 0, 'last': now.version,
+            'source': source, 'source_id': 'joined ' ~ now.id, 'after': none, 'last': now.version,
             'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ now.version
         }}) %}
     {% endfor %}
@@ -38,9 +38,10 @@
 {# Why a table that the model joins as it is may give other rows than at the mark, in words, or none. #}
 {% macro lost_join(relation, mark) %}
     {% set now = tidemark.table_state(relation) %}
-    {% if mark.source_id == 'joined ' ~ now.id and mark.version <= now.version %}
+    {% set age = tidemark.age_of(now, mark.version) %}
+    {% if mark.source_id == 'joined ' ~ now.id and age is not none %}
         {% set commits = tidemark.commits_since(relation, mark.version) %}
-        {% if commits | length == now.version - mark.version and not tidemark.may_change_rows(commits) %}
+        {% if commits | length == age and not tidemark.may_change_rows(commits) %}
             {{ return(none) }}
         {% endif %}
     {% endif %}

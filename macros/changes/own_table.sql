@@ -12,15 +12,30 @@
     {% endfor %}
 {% endmacro %}
 
-{# The model's mark that goes with the newest version of its table: one source's may be older, when it had nothing new. #}
-{% macro newest_mark() %}
-    {% set newest = namespace(mark={}) %}
+{# The model's marks, one for each source that it has read. #}
+{% macro own_marks() %}
+    {% set marks = [] %}
     {% for node in tidemark.tables_below(model) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(tidemark.relation_of(node))) %}
-        {% if mark and mark.table_version is not none and mark.table_version >= newest.mark.get('table_version', -1) %}
-            {% set newest.mark = mark %}
+        {% if mark and mark.table_version is not none %}
+            {% do marks.append(mark) %}
         {% endif %}
     {% endfor %}
+    {{ return(marks) }}
+{% endmacro %}
+
+{# The one that goes with the newest version of the model's table: one source's may be older, when it had nothing new. #}
+{% macro newest_mark() %}
+    {% set marks = tidemark.own_marks() %}
+    {% set newest = namespace(mark=marks[0] if marks else {}, age=none) %}
+    {% if marks | map(attribute='table_version') | unique | list | length > 1 %}
+        {% for mark in marks %}
+            {% set age = tidemark.age_of(tidemark.table_state(this), mark.table_version) %}
+            {% if age is not none and (newest.age is none or age < newest.age) %}
+                {% set newest.mark, newest.age = mark, age %}
+            {% endif %}
+        {% endfor %}
+    {% endif %}
     {{ return(newest.mark) }}
 {% endmacro %}
 
@@ -33,12 +48,13 @@
     {% endif %}
     {% set name = tidemark.table_name(this) %}
     {% set now = tidemark.table_state(this) %}
-    {% if mark.table_id not in (none, now.id) or mark.table_version > now.version %}
+    {% if mark.table_id not in (none, now.id) or tidemark.age_of(now, mark.table_version) is none %}
         {{ return(name ~ ' is not the table that its last run left') }}
     {% endif %}
     {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
-    {% set foreign = ('RESTORE', 'TRUNCATE') if has_hooks else ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
-    {% for commit in tidemark.commits_since(this, mark.table_version) if commit.operation in foreign %}
+    {# a hook may delete and update #}
+    {% for commit in tidemark.commits_since(this, mark.table_version)
+        if commit.is_foreign and not (has_hooks and commit.operation | lower in ('delete', 'update', 'overwrite')) %}
         {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
     {% endfor %}
     {{ return(none) }}
@@ -51,7 +67,7 @@
         {{ return(true) }}
     {% endif %}
     {{ return(
-        mark.table_version > tidemark.table_state(this).version
+        tidemark.age_of(tidemark.table_state(this), mark.table_version) is none
         or tidemark.may_change_rows(tidemark.commits_since(this, mark.table_version))
     ) }}
 {% endmacro %}

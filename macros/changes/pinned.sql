@@ -8,7 +8,7 @@
     {% endif %}
     {% set window = tidemark.change_window(relation) %}
     {% set only = tidemark.only_touched(relation, window, touched) if touched else '' %}
-    {{ return('(select * from ' ~ relation ~ ' version as of ' ~ window.last ~ tidemark.said_in_sql(window) ~ only ~ ')') }}
+    {{ return('(select * from ' ~ tidemark.as_of(relation, window.last) ~ tidemark.said_in_sql(window) ~ only ~ ')') }}
 {% endmacro %}
 
 {# A predicate that keeps the values of a column that the changes touch, as literals: Delta skips files by them. #}

@@ -1,4 +1,4 @@
-{# Id, latest version and size of a Delta table: looked at once a command, and again after the command wrote it. #}
+{# Id, latest version, commits and size of a table: looked at once a command, and again after the command wrote it. #}
 {% macro table_state(relation) %}
     {% set name = tidemark.table_name(relation) %}
     {% set states = tidemark.run_state('tables') %}
@@ -16,17 +16,7 @@
             if landed else '. Build it first: `dbt build --select ' ~ relation.identifier ~ '`.')
         ) %}
     {% endif %}
-    {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
-    {% set properties = detail['properties'] %}
-    {% set commits = tidemark.history(relation, 20) %}
-    {% do states.update({name: {
-        'id': detail['id'],
-        'version': commits[0].version,
-        'commits': commits,
-        'files': detail['numFiles'] | int,
-        'bytes': detail['sizeInBytes'] | int,
-        'properties': fromjson(properties) if properties is string else properties or {}
-    }}) %}
+    {% do states.update({name: tidemark.by_format('table_state')(relation)}) %}
     {{ return(states[name]) }}
 {% endmacro %}
 
@@ -34,8 +24,11 @@
 {% macro note_commit(relation) %}
     {% set now = tidemark.table_state(relation) %}
     {% set commit = tidemark.last_commit(relation) %}
-    {# where another writer came between, commits_since reads the history again #}
-    {% do now.update(commits=[commit] + (now.commits if commit.version == now.version + 1 else []), version=commit.version) %}
+    {% if commit.parent == now.version %}
+        {% do now.update(commits=[commit] + now.commits, version=commit.version) %}
+    {% else %}
+        {% do tidemark.forget_table_state(relation) %}  {# another writer came between #}
+    {% endif %}
     {{ return(commit) }}
 {% endmacro %}
 

@@ -48,7 +48,7 @@
         'incremental': column ~ ' from ' ~ (kept or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
     }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
     {% do windows.update({source: {
-        'source': source, 'source_id': source_id, 'state': how.state, 'first': none, 'last': none,
+        'source': source, 'source_id': source_id, 'state': how.state, 'after': none, 'last': none,
         'low': kept, 'watermark': high.value, 'type': high.type, 'said': span
     }}) %}
     {% do log(tidemark.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}

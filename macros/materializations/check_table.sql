@@ -7,17 +7,21 @@
     {% if present != query.types %}
         {% do tidemark.ask_for_rebuild(relation, 'columns', present, query.types) %}
     {% endif %}
-    {% set guarded = {} %}
-    {% for name, value in tidemark.table_state(relation).properties.items() if name.startswith('delta.constraints.') %}
-        {% do guarded.update({name | lower: value}) %}
-    {% endfor %}
-    {% set declared = {} %}
-    {% for name, value in tidemark.table_properties(model).items() if name.startswith('delta.constraints.') %}
-        {% do declared.update({name | lower: value}) %}
-    {% endfor %}
+    {% set guarded = tidemark.guards_in(tidemark.table_state(relation).properties) %}
+    {% set declared = tidemark.guards_in(tidemark.table_properties(model)) %}
     {% if guarded != declared %}
         {% do tidemark.ask_for_rebuild(relation, 'constraints', guarded, declared) %}
     {% endif %}
+{% endmacro %}
+
+{# The properties that hold a contract's constraints. #}
+{% macro guards_in(properties) %}
+    {% set prefix = tidemark.by_format('guard_prefix')() %}
+    {% set found = {} %}
+    {% for name, value in properties.items() if name.startswith(prefix) %}
+        {% do found.update({name | lower: value}) %}
+    {% endfor %}
+    {{ return(found) }}
 {% endmacro %}
 
 {% macro ask_for_rebuild(relation, what, present, declared) %}

@@ -2,7 +2,7 @@
 {% macro create_from(relation, query) %}
     {% set create_sql %}
         create or replace table {{ relation }}
-        using {{ config.get('file_format') }}
+        using {{ tidemark.table_format() }}
         {{ partition_cols(label='partitioned by') }}
         {{ comment_clause() }}
         tblproperties (
@@ -16,12 +16,13 @@
         where
             {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
             {{ tidemark.and_determined(query) }}
+            {{ tidemark.and_contract_holds() }}
     {% endset %}
     {% do run_query(create_sql) %}
     {% do tidemark.forget_table_state(relation) %}
     {% set commit = tidemark.last_commit(relation) %}
     {% do tidemark.say_written({
-        'inserted': commit.metrics.get('numOutputRows', 0) | int, 'commit': commit,
+        'inserted': commit.rows, 'commit': commit,
         'sql': query.sql if query.counts_versions else none
     }) %}
 {% endmacro %}

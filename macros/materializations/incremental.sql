@@ -7,7 +7,7 @@
     {% endif %}
     {% do tidemark.note_joined_tables() %}
     {% if existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
-        {% if flags.EMPTY and tidemark.newest_mark() %}
+        {% if flags.EMPTY and tidemark.own_marks() %}
             {% do exceptions.raise_compiler_error(
                 this.identifier ~ ': --empty would leave a table without rows beside checkpoints that call it built. '
                 ~ 'Use schemas of its own: `TIDEMARK_SCHEMA=empty dbt run --empty`.'

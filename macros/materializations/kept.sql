@@ -14,5 +14,5 @@
 
 {# A table at its present version: without the version, Spark computes what is kept from it anew when it is written. #}
 {% macro as_it_is(relation) %}
-    {{ return(relation ~ ' version as of ' ~ tidemark.table_state(relation).version) }}
+    {{ return(tidemark.as_of(relation, tidemark.table_state(relation).version)) }}
 {% endmacro %}

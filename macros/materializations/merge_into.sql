@@ -12,7 +12,10 @@
     {% if counts.inserted or counts.updated or counts.deleted %}
         {% set merge_sql %}
             merge into {{ relation }} as present
-            using (select * from {{ outcomes }} where _outcome in ('inserted', 'updated', 'deleted')) as incoming
+            using (
+                select * from {{ outcomes }}
+                where _outcome in ('inserted', 'updated', 'deleted') {{ tidemark.and_contract_holds("_outcome = 'deleted'") }}
+            ) as incoming
             on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }} {{ pruning.predicate }}
             {% if counts.deleted %}
             when matched and incoming._outcome = 'deleted' then delete

@@ -27,12 +27,9 @@
         {# this INSERT goes by position #}
         {% set in_order = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
         {% set these = tidemark.among(tidemark.quoted(partition), differing) %}
-        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these) %}
+        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ tidemark.and_contract_holds()) %}
         {% set commit = tidemark.note_commit(relation) %}
-        {% do counts.update({
-            'inserted': commit.metrics.get('numOutputRows', 0) | int,
-            'deleted': commit.metrics.get('numDeletedRows', 0) | int, 'commit': commit
-        }) %}
+        {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
     {% endif %}
     {% do tidemark.let_go('batch') %}
     {% do tidemark.say_written(counts) %}

@@ -1,25 +1,43 @@
-{# Properties of a new table. Delta CHECK constraints given here are part of the creating commit: stock
-   dbt-spark adds them afterwards, and leaves an unguarded table behind when that fails. #}
+{# Properties of a new table: what its format needs, the contract's constraints, and what the model's config says. #}
 {% macro table_properties(node) %}
-    {% set properties = {'delta.enableChangeDataFeed': 'true'} %}
-    {% if config.get('partition_by') %}
-        {# else each of Spark's tasks writes a file of its own into each partition #}
-        {% do properties.update({'delta.autoOptimize.optimizeWrite': 'true'}) %}
-    {% endif %}
+    {% set properties = tidemark.by_format('properties')(is_partitioned=config.get('partition_by')) %}
+    {% do properties.update(tidemark.by_format('guards')(tidemark.constraints_of(node))) %}
+    {% do properties.update(config.get('tblproperties') or {}) %}
+    {{ return(properties) }}
+{% endmacro %}
+
+{# The constraints of an enforced contract: SQL that is true of each row, by name. #}
+{% macro constraints_of(node) %}
+    {% set found = {} %}
     {% if config.get('contract').enforced %}
         {% for column in node.columns.values() %}
             {% for constraint in column.constraints %}
                 {% if constraint.type == 'not_null' %}
-                    {% do properties.update({'delta.constraints.' ~ column.name ~ '_not_null': column.name ~ ' is not null'}) %}
+                    {% do found.update({column.name ~ '_not_null': column.name ~ ' is not null'}) %}
                 {% elif constraint.type == 'check' %}
-                    {% do properties.update({'delta.constraints.' ~ (constraint.name or column.name ~ '_check'): constraint.expression}) %}
+                    {% do found.update({constraint.name or column.name ~ '_check': constraint.expression}) %}
                 {% endif %}
             {% endfor %}
         {% endfor %}
         {% for constraint in node.constraints if constraint.type == 'check' %}
-            {% do properties.update({'delta.constraints.' ~ constraint.name: constraint.expression}) %}
+            {% do found.update({constraint.name: constraint.expression}) %}
         {% endfor %}
     {% endif %}
-    {% do properties.update(config.get('tblproperties') or {}) %}
-    {{ return(properties) }}
+    {{ return(found) }}
+{% endmacro %}
+
+{# Where the format knows no constraints, a condition that stops the statement at a row that breaks one; `unless` spares rows. #}
+{% macro and_contract_holds(unless=none) %}
+    {% if tidemark.table_format() == 'delta' %}
+        {{ return('') }}
+    {% endif %}
+    {% set conditions = [] %}
+    {% for name, expression in tidemark.constraints_of(model).items() %}
+        {% set holds = '(' ~ expression ~ ')' if unless is none else unless ~ ' or (' ~ expression ~ ')' %}
+        {% do conditions.append(
+            'and assert_true(' ~ holds ~ ", '" ~ tidemark.escaped(this.identifier ~ ': its contract says `' ~ expression
+            ~ '` (' ~ name ~ '), which a row denies.') ~ "') is null"
+        ) %}
+    {% endfor %}
+    {{ return(' ' ~ conditions | join(' ')) }}
 {% endmacro %}

@@ -28,9 +28,12 @@
 {% macro seed_sql(relation, agate_table, checksum) %}
     {% set types = config.get('column_types', {}) %}
     create or replace table {{ relation }}
-    using {{ config.get('file_format') }}
+    using {{ tidemark.table_format() }}
     {{ comment_clause() }}
-    tblproperties ('delta.enableChangeDataFeed' = 'true', 'tidemark.checksum' = '{{ checksum }}')
+    tblproperties (
+        {%- for name, value in tidemark.by_format('properties')().items() %}'{{ name }}' = '{{ value }}', {% endfor -%}
+        'tidemark.checksum' = '{{ checksum }}'
+    )
     as
     select
         {% for name in agate_table.column_names -%}

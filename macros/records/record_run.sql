@@ -77,7 +77,7 @@
             {% do row.update({name ~ '_read': row[name ~ '_read'] + metrics.get(name, 0) if metrics.get(name, 0) is not none and row[name ~ '_read'] is not none else none}) %}
         {% endfor %}
     {% endfor %}
-    {% set written = tidemark.written_metrics(wrote.commit.metrics) if wrote.get('commit') else {} %}
+    {% set written = wrote.get('commit') or {} %}
     {% do row.update(bytes_written=written.get('bytes', 0), files_written=written.get('files', 0)) %}
     {{ return(row) }}
 {% endmacro %}

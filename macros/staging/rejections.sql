@@ -10,7 +10,7 @@
         _corrupt_record,
         _source_file,
         _batch_id,
-        _row_id,
+        _row_number,
         _ingested_at
     from staged
     where rejection_reason is not null

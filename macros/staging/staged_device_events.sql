@@ -11,7 +11,7 @@
             ingest_ts,
             coalesce(try_variant_get(try_parse_json(_rescued_data), '$.temperature', 'string'), '') as other_temperature,
             to_json(struct(event_id, device_id, event_ts, temperature, battery, status, firmware, ingest_ts)) as raw_record,
-            _corrupt_record, _source_file, _source_modified_at, _row_id, _batch_id, _ingested_at
+            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
     )
 

@@ -7,7 +7,7 @@
             try_cast(quantity as int) as quantity,
             if(amount rlike '^-?[0-9]{1,10}([.][0-9]{1,2})?$', try_cast(amount as decimal(12, 2)), null) as amount,
             to_json(struct(transaction_id, customer_id, transaction_date, quantity, amount)) as raw_record,
-            _corrupt_record, _source_file, _source_modified_at, _row_id, _batch_id, _ingested_at
+            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
     )
 

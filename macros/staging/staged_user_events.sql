@@ -8,7 +8,7 @@
             try_to_timestamp(updated_at, "yyyy-MM-dd'T'HH:mm:ssXXX") as updated_at,
             coalesce(nullif(trim(device), ''), 'unknown') as device,
             to_json(struct(event_id, user_id, event_type, event_at, updated_at, device)) as raw_record,
-            _corrupt_record, _source_file, _source_modified_at, _row_id, _batch_id, _ingested_at
+            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
     )
 

@@ -5,7 +5,7 @@
     {% set few = window.state == 'nothing new' or window.state == 'incremental' and tidemark.read_metrics(relation, window).rows < 100000 %}
     select {{ '/*+ broadcast(gained) */ ' if few }}{{ tidemark.quoted(keys) }}, count(*) as copies
     from (
-        select * from {{ relation }} {{ 'version as of ' ~ window.last if window.last is defined }}
+        select * from {{ tidemark.as_of(relation, window.last) if window.last is defined else relation }}
         {{ 'where ' ~ config.get('where') if config.get('where') }}
     ) as present
     {% if window.state != 'whole' -%}
@@ -22,7 +22,7 @@
     {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
         {% set values = tidemark.run_state('pruning').get(node.unique_id) %}
         {% set version = tidemark.run_state('written').get(node.unique_id, {}).get('version') %}
-        {% if values and window.first == window.last and window.last == version and values.column in keys %}
+        {% if values and window.last == version and values.column in keys and tidemark.commits_of(relation, window) | length == 1 %}
             {{ return('where ' ~ tidemark.among('present.' ~ tidemark.quoted(values.column), values)) }}
         {% endif %}
     {% endfor %}

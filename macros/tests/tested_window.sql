@@ -9,14 +9,15 @@
     {% set now = tidemark.table_state(relation) %}
     {% set last = now.version if version is none else version %}
     {% set mark = tidemark.checkpoint(model.unique_id, source) %}
-    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'first': 0, 'last': last, 'said': 'as of version ' ~ last} %}
+    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last, 'said': 'as of version ' ~ last} %}
     {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != tidemark.contract_of(model.unique_id)
-        or mark.version > last or tidemark.lost_history(relation, mark, now, false) %}
+        or tidemark.lost_history(relation, mark, now, false) or tidemark.age_of(now, last) is none
+        or tidemark.age_of(now, mark.version) < tidemark.age_of(now, last) %}
         {# the whole table #}
     {% elif mark.version == last %}
         {% do window.update(state='nothing new', said='after version ' ~ last ~ ': nothing new') %}
     {% else %}
-        {% do window.update(state='incremental', first=mark.version + 1, said='versions ' ~ (mark.version + 1) ~ '..' ~ last) %}
+        {% do window.update(state='incremental', after=mark.version, said=tidemark.said_of_versions(mark.version, last)) %}
     {% endif %}
     {% do windows.update({source: window}) %}
     {{ return(window) }}
@@ -43,12 +44,12 @@
         {{ return(false) }}
     {% endif %}
     {% set found = load_relation(relation) %}
-    {% if found is none or found.is_delta %}
+    {% if found is none or found.is_delta or found.is_iceberg %}
         {{ return(found is not none) }}
     {% endif %}
     {# a table that was created in this command is in dbt's cache without its format #}
     {% for node in graph.nodes.values() if node.schema == relation.schema and node.get('alias') == relation.identifier
-        and node.config.get('file_format') == 'delta' and node.config.get('materialized') not in ('view', 'ephemeral') %}
+        and node.config.get('materialized') in ('incremental', 'seed', 'snapshot', 'table') %}
         {{ return(true) }}
     {% endfor %}
     {{ return(false) }}
@@ -58,10 +59,10 @@
 {% macro gained_rows(relation) %}
     {% set window = tidemark.tested_window(relation) %}
     {% if window.state == 'whole' %}
-        {{ return('(select * from ' ~ relation ~ ' version as of ' ~ window.last ~ ')') }}
+        {{ return('(select * from ' ~ tidemark.as_of(relation, window.last) ~ ')') }}
     {% elif window.state == 'nothing new' %}
         {{ return('(select * from ' ~ relation ~ ' where false)') }}
-    {% elif window.first == window.last %}
+    {% elif tidemark.commits_of(relation, window) | length == 1 %}
         {{ return(tidemark.change_rows(relation, window, only_after=true)) }}
     {% endif %}
     {# several commits: what came and went in between does not count #}

@@ -2,7 +2,7 @@
    what holds between the rows of a key, which one that came, went or moved may break for the others. #}
 {% macro touched_groups(relation, columns) %}
     {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
-    {% set present = relation ~ (' version as of ' ~ window.last if window.last is defined else '') %}
+    {% set present = tidemark.as_of(relation, window.last) if window.last is defined else relation %}
     {% if window.state == 'whole' %}
         {{ return('(select * from ' ~ present ~ ')') }}
     {% endif %}

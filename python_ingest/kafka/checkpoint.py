@@ -24,7 +24,7 @@ class Checkpoint:
     def __init__(self, spark: SparkSession, bronze: BronzeTable) -> None:
         jvm: Any = spark.sparkContext._jvm
         self._path = jvm.org.apache.hadoop.fs.Path
-        self._root = self._path(bronze.location(), FOLDER)
+        self._root = self._path(bronze.location(), f"{FOLDER}/{bronze.identity()}")
         self._system = self._root.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
 
     def current(self, last_batch: int) -> tuple[int, str]:

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 SCHEMA_ID_BYTES = 5  # of a schema registry: a zero and a number
 NOT_AVRO = "it is not a record of the Avro schema"
-PASSED_ON = ("_message_key", "_partition", "_offset", "_source_file", "_source_modified_at", "_row_id")
+PASSED_ON = (
+    "_message_key",
+    "_message_partition",
+    "_message_offset",
+    "_source_file",
+    "_source_modified_at",
+    "_row_number",
+)
 
 
 class Decoder:
@@ -53,16 +60,16 @@ class Decoder:
         placed = messages.select(
             "value",
             f.col("key").alias("_message_key"),
-            f.col("partition").alias("_partition"),
-            f.col("offset").alias("_offset"),
+            f.col("partition").alias("_message_partition"),
+            f.col("offset").alias("_message_offset"),
             f.concat_ws("/", "topic", "partition").alias("_source_file"),
             f.col("timestamp").alias("_source_modified_at"),
             # unique in the topic: partitions are fewer than 2^16
-            (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_id"),
+            (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_number"),
         )
         decoded = self._json(placed, targets) if self._schema is None else self._avro(placed, targets)
         is_tombstone = f.col("value").isNull()
-        place = f.concat(f.lit(" (offset "), f.col("_offset"), f.lit(")"))
+        place = f.concat(f.lit(" (offset "), f.col("_message_offset"), f.lit(")"))
         return decoded.withColumns(
             {
                 "_corrupt_record": f.when(~is_tombstone, f.col("_corrupt_record")),

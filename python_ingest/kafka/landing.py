@@ -82,7 +82,7 @@ class TopicLander:
         self._accepts_loss = accepts_loss
         self._connection = connection(feed.external.connection, "kafka")
         self._decoder = Decoder(feed)
-        self._bronze = BronzeTable(spark, feed, ("_partition", "_offset"))
+        self._bronze = BronzeTable(spark, feed, ("_message_partition", "_message_offset"))
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.topic)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
         self._error: Exception | None = None
@@ -154,10 +154,10 @@ class TopicLander:
     def _record(self, batch: Batch) -> None:
         """Record a batch that bronze has."""
         rows = self._bronze.rows(batch)
-        counts = rows.groupBy("_partition").agg(
+        counts = rows.groupBy("_message_partition").agg(
             f.count("*").alias("rows"),
             f.count("_corrupt_reason").alias("broken"),
-            f.max("_offset").alias("last"),
+            f.max("_message_offset").alias("last"),
             f.unix_micros(f.max("_source_modified_at")).alias("newest"),
         )
         found = counts.collect()
@@ -165,11 +165,13 @@ class TopicLander:
             return
         if broken := sum(row["broken"] for row in found):
             paths = {
-                f"{self._feed.external.topic}/{row['_partition']}": None for row in found if row["broken"]
+                f"{self._feed.external.topic}/{row['_message_partition']}": None
+                for row in found
+                if row["broken"]
             }
             self._quarantine.keep(rows, batch, self._bronze.identity(), paths)
         state = self._batches.state
-        mark = dict(state.mark or {}) | {str(row["_partition"]): row["last"] + 1 for row in found}
+        mark = dict(state.mark or {}) | {str(row["_message_partition"]): row["last"] + 1 for row in found}
         newest = max(utc_time(row["newest"]) for row in found)
         until = max(newest, state.last_processed_at) if state.last_processed_at else newest
         after = replace(

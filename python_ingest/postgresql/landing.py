@@ -203,7 +203,7 @@ class TableLander:
         """Plan, write, confirm."""
         planned = self._batches.plan(after, self._clock(), above=self._bronze.last_batch())
         rows = reduce(lambda one, other: one.unionByName(other), parts)
-        made = {"_source_modified_at": f.lit(after.read_at), "_row_id": f.monotonically_increasing_id()}
+        made = {"_source_modified_at": f.lit(after.read_at), "_row_number": f.monotonically_increasing_id()}
         self._bronze.append(rows.withColumns(made), planned.batch)
         number = self._bronze.rows(planned.batch).count()
         self._batches.confirm(planned, number)

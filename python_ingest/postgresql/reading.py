@@ -199,7 +199,7 @@ class Reading:
 def _newest(rows: DataFrame, keys: Sequence[str], compared: Sequence[str]) -> DataFrame:
     """Return of each key the row that landed last, as the struct `newest`."""
     values = [in_sql(name) for name in compared if name not in keys]
-    order = f.struct("_batch_id", "_row_id")
+    order = f.struct("_batch_id", "_row_number")
     return rows.groupBy([in_sql(key) for key in keys]).agg(
         f.max_by(
             f.struct(*values, f.coalesce("_is_deleted", f.lit(False)).alias("_is_deleted")), order

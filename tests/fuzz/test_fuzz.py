@@ -40,7 +40,7 @@ def _by_file(people: FeedFolder, *columns: str) -> dict[str, list[tuple[Any, ...
     """Land, and return the rows by file, in their order; no file is set aside."""
     assert people.land().rejected == {}
     found: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    for row in people.spark.table(people.feed.table).orderBy("_row_id").collect():
+    for row in people.spark.table(people.feed.table).orderBy("_row_number").collect():
         found[row["_source_file"]].append(tuple(row[column] for column in columns))
     return found
 

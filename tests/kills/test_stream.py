@@ -88,7 +88,7 @@ def test_killed_readers_and_a_restarted_broker(spark: SparkSession, broker: Kafk
     expected = spark.read.schema(SCHEMA).json(str(sent)).cache()
     bronze = reader.table(spark, "bronze.db/device_events")
     assert bronze.count() == MESSAGES
-    assert bronze.select("_partition", "_offset").distinct().count() == MESSAGES
+    assert bronze.select("_message_partition", "_message_offset").distinct().count() == MESSAGES
     landed = bronze.select("number", "device_id", "event_ts", "reading", "ingest_ts")
     assert landed.exceptAll(expected).count() == expected.exceptAll(landed).count() == 0
     newest = expected.selectExpr(

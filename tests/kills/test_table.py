@@ -71,7 +71,7 @@ def test_killed_landings_of_a_table(spark: SparkSession, server: Postgres, tmp_p
     versions = bronze.selectExpr("count(*)", "count(distinct order_id, quantity)").first()
     assert versions is not None
     assert versions[0] == versions[1]
-    row, order = f.struct("quantity", "price", "updated_at"), f.struct("_batch_id", "_row_id")
+    row, order = f.struct("quantity", "price", "updated_at"), f.struct("_batch_id", "_row_number")
     newest = bronze.groupBy("order_id").agg(f.max_by(row, order).alias("newest"))
     found = newest.selectExpr("order_id", "newest.quantity", "newest.price", HERE).collect()
     assert {tuple(row) for row in found} == there

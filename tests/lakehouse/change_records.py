@@ -14,7 +14,7 @@ from typing import NamedTuple
 BATCHES = 3
 LANDED = (
     "_rescued_data string, _corrupt_record string, _source_file string, _source_modified_at timestamp, "
-    "_row_id bigint, _batch_id bigint, _ingested_at timestamp"
+    "_row_number bigint, _batch_id bigint, _ingested_at timestamp"
 )
 FLAT = (
     "customer_id string, sequence string, change_type string, name string, city string, changed_at string, "

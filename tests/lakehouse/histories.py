@@ -11,7 +11,7 @@ BATCHES = 8
 BUCKETS = 40
 SCHEMA = (
     "history int, part string, number string, value int, updated_at int, sequence int, "
-    "_is_deleted boolean, _batch_id bigint, _row_id bigint"
+    "_is_deleted boolean, _batch_id bigint, _row_number bigint"
 )
 Rows = set[tuple[object, ...]]
 

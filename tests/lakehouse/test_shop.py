@@ -60,9 +60,9 @@ class Shop(FixtureProject):
         key, columns = COLUMNS[table].split(",")[0], COLUMNS[table].format(**HERE)
         ranked = self.spark.table(f"{self.prefix}_bronze.{table}").selectExpr(
             "*",
-            f"row_number() over (partition by {key} order by _batch_id desc, _row_id desc) as newest_rank",
+            f"row_number() over (partition by {key} order by _batch_id desc, _row_number desc) as newest",
         )
-        bronze = ranked.where("newest_rank = 1 and not _is_deleted").selectExpr(*_split(columns)).collect()
+        bronze = ranked.where("newest = 1 and not _is_deleted").selectExpr(*_split(columns)).collect()
         silver = self.spark.table(f"{self.prefix}_silver.{table}").where("not _is_deleted")
         sides = [
             set(there),

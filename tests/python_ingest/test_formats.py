@@ -105,7 +105,7 @@ def test_json_lines_keep_types_and_rescue_the_rest(make_feed: MakeFeed) -> None:
     ]
     people.write("a.json", "\ufeff" + "\n".join(lines) + "\n\n")
     assert people.land().rows == len(lines)
-    rows = people.spark.table(people.feed.table).orderBy("_row_id").collect()
+    rows = people.spark.table(people.feed.table).orderBy("_row_number").collect()
     assert rows[0]["tags"] == ["a"]
     assert rows[0]["place"]["at"]["lat"] == 50.7
     assert rows[5]["place"]["city"] == "Ulm"

@@ -166,7 +166,7 @@ def test_broken_lines_are_kept_as_they_were_read(people: FeedFolder) -> None:
     people.write("mixed.csv", b"id,name\n" + b"\n".join(lines) + b"\n")
     people.write("equal.csv", "id,name\n" + "1,Ada\n" * 50)
     assert people.land().rows == len(lines) + 50
-    assert len(set(people.rows("_batch_id", "_row_id"))) == len(lines) + 50
+    assert len(set(people.rows("_batch_id", "_row_number"))) == len(lines) + 50
     found = {row[0]: row[1:] for row in people.rows("id", "name", "_corrupt_record")}
     assert found["1"] == ("Ada", None)
     assert found["2"][1] == "2"

@@ -46,7 +46,7 @@ def test_broken_records_are_kept_with_file_and_reason(make_feed: MakeFeed) -> No
         ("a.csv", "4,J\ufffdrg", "it holds bytes of another encoding", ["id", "name"], 1),
         ("b.csv", "Eve,5,more", "it has not 2 fields, as the header has", ["name", "id"], 1),
     ]
-    in_bronze = [row for row in people.rows("_batch_id", "_row_id", "_corrupt_record") if row[2]]
+    in_bronze = [row for row in people.rows("_batch_id", "_row_number", "_corrupt_record") if row[2]]
     assert _rejected(people, "batch_id", "row_id", "raw_record") == sorted(in_bronze, key=str)
 
 

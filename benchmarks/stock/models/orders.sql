@@ -18,7 +18,7 @@ with landed as (
 ranked as (
     select
         *,
-        row_number() over (partition by order_id order by updated_at desc, _batch_id desc, _row_id desc) as newest_rank
+        row_number() over (partition by order_id order by updated_at desc, _batch_id desc, _row_number desc) as newest_rank
     from landed
 )
 

@@ -14,7 +14,7 @@ ranked as (
         *,
         row_number() over (
             partition by order_date, order_id
-            order by updated_at desc, _batch_id desc, _row_id desc
+            order by updated_at desc, _batch_id desc, _row_number desc
         ) as newest_rank
     from landed
 )

@@ -12,7 +12,7 @@
             <% endif %>
             <% endfor %>
             to_json(struct(<< feed.columns | map(attribute='name') | join(', ') >>)) as raw_record,
-            _corrupt_record, _source_file, _source_modified_at, _row_id, _batch_id, _ingested_at
+            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
     )
 

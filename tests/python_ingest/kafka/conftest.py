@@ -60,7 +60,9 @@ class Topic:
 
     def bronze(self, *columns: str) -> list[tuple[Any, ...]]:
         """Bronze's rows in the order of partition and offset."""
-        table = self.spark.table(self.feed.table).orderBy("_batch_id", "_partition", "_offset")
+        table = self.spark.table(self.feed.table).orderBy(
+            "_batch_id", "_message_partition", "_message_offset"
+        )
         return [tuple(row) for row in table.selectExpr(*columns).collect()]
 
     def version(self) -> int:

@@ -30,7 +30,15 @@ def test_messages_land_once_with_their_places(make_topic: MakeTopic) -> None:
     assert (topic.land().messages, topic.version()) == (0, version)
     topic.send({"device_id": "d", "reading": "12.345"}, partition=1)
     assert topic.land().messages == 1
-    columns = ("device_id", "reading", "tags", "_rescued_data", "_source_file", "_offset", "_batch_id")
+    columns = (
+        "device_id",
+        "reading",
+        "tags",
+        "_rescued_data",
+        "_source_file",
+        "_message_offset",
+        "_batch_id",
+    )
     assert topic.bronze(*columns) == [
         ("a", Decimal("1.50"), ["x"], None, f"{topic.name}/0", 0, 1),
         ("b", None, None, '{"colour":"red"}', f"{topic.name}/0", 1, 1),
@@ -39,7 +47,7 @@ def test_messages_land_once_with_their_places(make_topic: MakeTopic) -> None:
         ("d", None, None, '{"reading":"12.345"}', f"{topic.name}/1", 2, 2),
     ]
     assert topic.bronze("cast(_message_key as string)", "_corrupt_record")[3] == ("k", None)
-    assert topic.bronze("count(distinct _row_id)") == [(5,)]
+    assert topic.bronze("count(distinct _row_number)") == [(5,)]
 
 
 def test_undecodable_messages_are_set_aside(make_topic: MakeTopic) -> None:

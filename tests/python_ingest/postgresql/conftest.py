@@ -69,7 +69,7 @@ class Source:
 
     def bronze(self, *columns: str) -> list[tuple[Any, ...]]:
         """Bronze's rows in the order of key and landing."""
-        table = self.spark.table(self.feed.table).orderBy(*self.feed.external.key, "_batch_id", "_row_id")
+        table = self.spark.table(self.feed.table).orderBy(*self.feed.external.key, "_batch_id", "_row_number")
         return [tuple(row) for row in table.selectExpr(*columns).collect()]
 
     def newest(self, *columns: str) -> list[tuple[Any, ...]]:
@@ -77,9 +77,9 @@ class Source:
         keys = ", ".join(self.feed.external.key)
         ranked = self.spark.table(self.feed.table).selectExpr(
             "*",
-            f"row_number() over (partition by {keys} order by _batch_id desc, _row_id desc) as newest_rank",
+            f"row_number() over (partition by {keys} order by _batch_id desc, _row_number desc) as newest",
         )
-        newest = ranked.where("newest_rank = 1 and not _is_deleted").orderBy(*self.feed.external.key)
+        newest = ranked.where("newest = 1 and not _is_deleted").orderBy(*self.feed.external.key)
         return [tuple(row) for row in newest.selectExpr(*columns).collect()]
 
     def there(self, *columns: str) -> list[tuple[Any, ...]]:

@@ -1,0 +1,14 @@
+{% macro delta_change_rows(relation, window, said, only_after) %}
+    {{ return(
+        '(select * from table_changes(\'' ~ relation ~ '\', ' ~ (window.after + 1) ~ ', ' ~ window.last ~ ') '
+        ~ said ~ (' where ' ~ tidemark.is_after_image() if only_after else '') ~ ')'
+    ) }}
+{% endmacro %}
+
+{# The version in whose commit rows went, in words, or none: what changes() gives cannot say that. #}
+{% macro delta_deleted_in(relation, window) %}
+    {% for commit in tidemark.commits_of(relation, window) if commit.deletes %}
+        {{ return('version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}

@@ -1,0 +1,36 @@
+{# The newest commits of a Delta table, newest first. #}
+{% macro delta_commits(relation, limit) %}
+    {% set harmless = ('OPTIMIZE', 'VACUUM START', 'VACUUM END', 'SET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS') %}
+    {% set commits = [] %}
+    {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ limit) %}
+        {% set parameters = row['operationParameters'] %}
+        {% set metrics = row['operationMetrics'] %}
+        {% set metrics = fromjson(metrics) if metrics is string else metrics or {} %}
+        {% set commit = {
+            'version': row['version'] | int, 'parent': row['version'] | int - 1, 'operation': row['operation'], 'at': row['timestamp'],
+            'parameters': fromjson(parameters) if parameters is string else parameters or {},
+            'keeps_rows': row['operation'] in harmless, 'is_foreign': row['operation'] in ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE')
+        } %}
+        {% do commits.append(dict(commit, **tidemark.delta_metrics(commit, metrics))) %}
+    {% endfor %}
+    {{ return(commits) }}
+{% endmacro %}
+
+{# Delta's metrics under one name each: a merge and a plain write call them differently. #}
+{% macro delta_metrics(commit, metrics) %}
+    {% set merged = (metrics.get('numTargetRowsInserted', 0) | int) + (metrics.get('numTargetRowsUpdated', 0) | int)
+        + (metrics.get('numTargetRowsDeleted', 0) | int) %}
+    {% set overwritten = metrics.get('numDeletedRows', 1) | int if tidemark.delta_overwrites(commit) else 0 %}
+    {{ return({
+        'rows': merged if 'numTargetRowsInserted' in metrics else metrics.get('numOutputRows', 0) | int,
+        'deleted': metrics.get('numDeletedRows', 0) | int,
+        'deletes': overwritten or metrics.get('numTargetRowsDeleted', 0) | int > 0,
+        'bytes': metrics.get('numTargetBytesAdded', metrics.get('numOutputBytes', 0)) | int,
+        'files': metrics.get('numTargetFilesAdded', metrics.get('numFiles', metrics.get('numAddedFiles', 0))) | int
+    }) }}
+{% endmacro %}
+
+{# True for a commit that may take rows away, other than a MERGE. #}
+{% macro delta_overwrites(commit) %}
+    {{ return(commit.operation in ('DELETE', 'RESTORE', 'TRUNCATE') or commit.parameters.get('mode') == 'Overwrite') }}
+{% endmacro %}

@@ -1,0 +1,36 @@
+{% macro delta_words_of_loss(name, mark) %}
+    {{ return(name ~ ' was replaced after version ' ~ mark.version ~ ' was read') }}
+{% endmacro %}
+
+{# Why the change data feed does not give all that happened after a version, in words, or none. #}
+{% macro delta_lost_history(relation, mark, now, is_landed) %}
+    {% set name = tidemark.table_name(relation) %}
+    {% if now.properties.get('delta.enableChangeDataFeed') != 'true' %}
+        {{ return(name ~ ' has no change data feed; `alter table ' ~ name
+            ~ " set tblproperties ('delta.enableChangeDataFeed' = 'true')` switches it on") }}
+    {% endif %}
+    {% set commits = tidemark.commits_since(relation, mark.version) %}
+    {% if commits | length < now.version - mark.version %}
+        {{ return('the log of ' ~ name ~ ' no longer holds version ' ~ (mark.version + 1)) }}
+    {% endif %}
+    {% for commit in commits %}
+        {% if commit.operation == 'SET TBLPROPERTIES' and 'delta.enableChangeDataFeed' in commit.parameters.get('properties', '') %}
+            {{ return('the change data feed of ' ~ name ~ ' was switched on at version ' ~ commit.version) }}
+        {% elif commit.operation == 'VACUUM START' and tidemark.delta_is_swept(commits, commit) %}
+            {{ return(name ~ ' was vacuumed at version ' ~ commit.version ~ ', past changes that were not read yet') }}
+        {% elif commit.operation in ('RENAME COLUMN', 'DROP COLUMNS', 'REPLACE COLUMNS')
+            or commit.operation in ('CHANGE COLUMN', 'CHANGE COLUMNS') and now.properties.get('delta.enableTypeWidening') == 'true' %}
+            {{ return('the columns of ' ~ name ~ ' were changed at version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
+        {% elif is_landed and (commit.operation in ('MERGE', 'UPDATE') or tidemark.delta_overwrites(commit)) %}
+            {{ return(name ~ ' is append-only, but had a ' ~ commit.operation ~ ' after version ' ~ mark.version) }}
+        {% endif %}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# True when a VACUUM took files of a commit among these: what its retention does not keep. #}
+{% macro delta_is_swept(commits, vacuum) %}
+    {% set kept = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}
+    {% set horizon = vacuum.at - modules.datetime.timedelta(milliseconds=kept | int) %}
+    {{ return(commits | selectattr('version', 'lt', vacuum.version) | selectattr('at', 'lt', horizon) | list | length > 0) }}
+{% endmacro %}

@@ -1,0 +1,18 @@
+{% macro delta_table_state(relation) %}
+    {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
+    {% set properties = detail['properties'] %}
+    {% set commits = tidemark.delta_commits(relation, 20) %}
+    {{ return({
+        'id': detail['id'],
+        'version': commits[0].version,
+        'commits': commits,
+        'files': detail['numFiles'] | int,
+        'bytes': detail['sizeInBytes'] | int,
+        'properties': fromjson(properties) if properties is string else properties or {}
+    }) }}
+{% endmacro %}
+
+{# How many commits came after a version; none for a version that the table does not have. #}
+{% macro delta_age(now, version) %}
+    {{ return(now.version - version if version <= now.version else none) }}
+{% endmacro %}

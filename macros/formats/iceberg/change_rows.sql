@@ -1,0 +1,41 @@
+{# Rows that appends brought are read from their files. Where files were rewritten, the changelog has each row of theirs,
+   as gone and as come again: what is left when equal rows are set off is what has changed. #}
+{% macro iceberg_change_rows(relation, window, said, only_after) %}
+    {% set range = ' with (`start-snapshot-id` = ' ~ window.after ~ ', `end-snapshot-id` = ' ~ window.last ~ ') ' %}
+    {% set when = 'cast(null as bigint) as _commit_version, cast(null as timestamp) as _commit_timestamp' %}
+    {% if window.after == 0 or tidemark.only_adds(relation, window) %}
+        {% set rows = tidemark.as_of(relation, window.last) ~ ' ' if window.after == 0 else relation ~ range %}
+        {{ return('(select *, \'insert\' as _change_type, ' ~ when ~ ' from ' ~ rows ~ said ~ ')') }}
+    {% endif %}
+    {{ return(
+        '(select * except (_net, _copy), if(_net > 0, \'insert\', \'delete\') as _change_type, ' ~ when ~ ' from ('
+        ~ 'select * except (_change_type, _change_ordinal, _commit_snapshot_id), sum(if(_change_type = \'INSERT\', 1, -1)) as _net '
+        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by all having _net ' ~ ('> 0' if only_after else '!= 0')
+        ~ ') lateral view explode(sequence(1, abs(_net))) as _copy)'
+    ) }}
+{% endmacro %}
+
+{% macro only_adds(relation, window) %}
+    {{ return(tidemark.commits_of(relation, window) | rejectattr('keeps_rows') | rejectattr('adds_rows') | list == []) }}
+{% endmacro %}
+
+{# A snapshot does not say whether rows went or were rewritten: a model's key that has less rows than before does. #}
+{% macro iceberg_deleted_in(relation, window) %}
+    {% set keys = tidemark.keys_of(relation) %}
+    {% if tidemark.only_adds(relation, window) or not keys %}
+        {{ return(none) }}
+    {% endif %}
+    {% set went = run_query(
+        'select 1 as one from ' ~ tidemark.iceberg_change_rows(relation, window, '', false) ~ ' group by ' ~ tidemark.quoted(keys)
+        ~ ' having sum(' ~ tidemark.change_sign() ~ ') < 0 limit 1'
+    ).rows | length %}
+    {{ return(window.said if went else none) }}
+{% endmacro %}
+
+{# The unique_key of the model that makes a table; empty for a table that no model makes. #}
+{% macro keys_of(relation) %}
+    {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
+        {{ return(tidemark.as_list(node.config.get('unique_key'))) }}
+    {% endfor %}
+    {{ return([]) }}
+{% endmacro %}

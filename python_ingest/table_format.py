@@ -1,0 +1,76 @@
+"""What landing asks of a table's format: Delta or Iceberg, as `spark.sql.sources.default` says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pyspark.sql import functions as f
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DELTA, ICEBERG = "delta", "iceberg"
+TABLE_ID = "tidemark.table_id"  # Iceberg's own id cannot be asked for in SQL
+APPENDED = "tidemark.appended"
+
+
+def table_format(spark: SparkSession) -> str:
+    """Return `delta` or `iceberg`."""
+    return str(spark.conf.get("spark.sql.sources.default"))
+
+
+def properties_of_new(spark: SparkSession) -> dict[str, str]:
+    """Return the properties that every new table has."""
+    if table_format(spark) == DELTA:
+        return {}
+    modes = {f"write.{what}.mode": "copy-on-write" for what in ("merge", "update", "delete")}
+    return {"format-version": "2", TABLE_ID: str(uuid4()), **modes}
+
+
+def append(rows: DataFrame, table: str) -> None:
+    """Append rows in one commit."""
+    rows.write.format(table_format(rows.sparkSession)).mode("append").saveAsTable(table)
+
+
+def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
+    """Append rows in one commit, unless the table has had this append already.
+
+    Delta skips a number of a writer that is not above its last. Of Iceberg a snapshot is looked for that
+    carries the same writer and number; the lake has one writer at a time.
+
+    Args:
+        rows: with the table's columns.
+        table: `schema.name`.
+        writer: whose numbers these are.
+        number: grows from append to append.
+    """
+    spark = rows.sparkSession
+    if table_format(spark) == DELTA:
+        writing = rows.write.format(DELTA).option("txnAppId", writer).option("txnVersion", number)
+        writing.mode("append").saveAsTable(table)
+        return
+    mark = f"{writer} {number}"
+    if spark.table(f"{table}.snapshots").where(f.col("summary")[APPENDED] == mark).isEmpty():
+        writing = rows.write.format(ICEBERG).option(f"snapshot-property.{APPENDED}", mark)
+        writing.mode("append").saveAsTable(table)
+
+
+def identity_of(spark: SparkSession, table: str) -> str:
+    """Return the id of a table, which another table of the same name does not have."""
+    if table_format(spark) == DELTA:
+        return str(_delta_detail(spark, table)["id"])
+    properties = spark.sql(f"show tblproperties {table}").where(f"key = '{TABLE_ID}'").first()
+    return str(properties["value"]) if properties else ""
+
+
+def location_of(spark: SparkSession, table: str) -> str:
+    """Return the folder of a table."""
+    if table_format(spark) == DELTA:
+        return str(_delta_detail(spark, table)["location"])
+    row: Any = spark.sql(f"describe table extended {table}").where("col_name = 'Location'").first()
+    return str(row["data_type"])
+
+
+def _delta_detail(spark: SparkSession, table: str) -> Any:
+    return spark.sql(f"describe detail {table}").first()
