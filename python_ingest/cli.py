@@ -42,6 +42,7 @@ class Format(str, Enum):
 
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds; all when none is given.")]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors; all models when none.")]
+Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name; all when none.")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
 CompareAll = Annotated[
@@ -143,6 +144,23 @@ def explain(models: Models = None) -> None:
     lakehouse = _opened()
     spark = warm_session(lakehouse.root)
     steps.explain(spark, models or [])
+
+
+@app.command()
+def compact(tables: Tables = None) -> None:
+    """Rewrite many small files of tables into few; no row changes."""
+    lakehouse = _opened()
+    steps.compact(warm_session(lakehouse.root), lakehouse, tables or [])
+
+
+@app.command()
+def expire(
+    tables: Tables = None,
+    hours: Annotated[int, typer.Option("--older-than", min=0, help="Hours that are kept.")] = 168,
+) -> None:
+    """Delete old versions of tables, but none that a model has yet to read."""
+    lakehouse = _opened()
+    steps.expire(warm_session(lakehouse.root), lakehouse, tables or [], hours)
 
 
 @app.command()

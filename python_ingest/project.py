@@ -11,6 +11,8 @@ from typing import Any
 from python_ingest.declarations import Feed, feeds_of
 from python_ingest.errors import DbtError, TidemarkError
 
+VIEWS = ("view", "ephemeral")
+
 
 @dataclass(frozen=True)
 class Project:
@@ -20,11 +22,13 @@ class Project:
         root: the folder of dbt_project.yml.
         feeds: the declared feeds by name.
         ops_schema: the schema of the state tables.
+        tables: what the project lands, builds and keeps, as `schema.name`.
     """
 
     root: Path
     feeds: dict[str, Feed]
     ops_schema: str
+    tables: tuple[str, ...] = ()
 
 
 def enter_root() -> Path:
@@ -55,7 +59,11 @@ def load() -> Project:
     manifest = invoke_dbt(["--quiet", "parse"])
     sources = [source.to_dict() for source in manifest.sources.values()]
     ops_schema = next((s["schema"] for s in sources if s["source_name"] == "ops"), "ops")
-    return Project(root=root, feeds=feeds_of(sources), ops_schema=ops_schema)
+    tables = [f"{source['schema']}.{source['identifier']}" for source in sources]
+    for node in manifest.nodes.values():
+        if node.resource_type in ("seed", "snapshot", "model") and node.config.materialized not in VIEWS:
+            tables.append(f"{node.schema}.{node.alias}")
+    return Project(root, feeds_of(sources), ops_schema, tuple(sorted(tables)))
 
 
 def invoke_dbt(arguments: Sequence[str]) -> Any:

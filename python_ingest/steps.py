@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
+from python_ingest import maintenance
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
-from python_ingest.errors import DbtError, VerificationError
+from python_ingest.errors import DbtError, TidemarkError, VerificationError
 from python_ingest.explain import explain as explain_models
 from python_ingest.output import count_of, output
 from python_ingest.project import Project
@@ -41,6 +42,44 @@ def add(path: Path, name: str | None, project: Project) -> None:
         f"rules in macros/staging/staged_{feed.name}.sql; say in the .yml files what columns mean; then:\n"
         f"  tidemark land {feed.name}\n  dbt build --select source:bronze.{feed.name}+"
     )
+
+
+def compact(spark: SparkSession, project: Project, names: Sequence[str]) -> None:
+    """Compact tables and print a line for each.
+
+    Args:
+        spark: the session.
+        project: the project.
+        names: tables, `schema.name`; empty for all.
+    """
+    for done in maintenance.compact(spark, maintenance.chosen_tables(spark, project.tables, names)):
+        rewritten = f"{count_of(done.before, 'file')} into {done.after:,}" if done.before else "no change"
+        output.row("compacted", done.table, rewritten, done.seconds, before=done.before, after=done.after)
+
+
+def expire(spark: SparkSession, project: Project, names: Sequence[str], hours: int) -> None:
+    """Expire old versions of tables and print a line for each.
+
+    Args:
+        spark: the session.
+        project: the project.
+        names: tables, `schema.name`; empty for all.
+        hours: how far back versions are kept.
+
+    Raises:
+        TidemarkError: when a model has yet to read what would go; the other tables are done by then.
+    """
+    unread = []
+    chosen = maintenance.chosen_tables(spark, project.tables, names)
+    for done in maintenance.expire(spark, chosen, hours, project.ops_schema):
+        said = f"{count_of(done.before, 'file')} deleted" if done.before else "no change"
+        output.row("expired", done.table, "kept" if done.unread else said, done.seconds, files=done.before)
+        unread += [f"{done.table} by {reader}" for reader in done.unread]
+    if unread:
+        raise TidemarkError(
+            f"Versions older than {hours} hours are not read yet: {'; '.join(unread)}.",
+            "Run these models first, or keep more hours: else they would have to be rebuilt.",
+        )
 
 
 def build(options: Sequence[str] = ()) -> Built:

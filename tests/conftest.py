@@ -42,6 +42,33 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+both_formats = pytest.mark.parametrize("table_format", ["delta", "iceberg"], indirect=True)
+SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
+
+
+@pytest.fixture
+def table_format(
+    request: pytest.FixtureRequest, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The format of a test's tables: Delta, or both in turn for a test that is marked `both_formats`."""
+    chosen = getattr(request, "param", "delta")
+    if chosen == "delta":
+        yield chosen
+        return
+    monkeypatch.setenv("DBT_TARGET", chosen)
+    switch(spark)
+    yield chosen
+    monkeypatch.delenv("DBT_TARGET")
+    switch(spark)
+
+
+def switch(spark: SparkSession) -> None:
+    """Let the warm session be that of the present target."""
+    for name, value in project.spark_settings(ROOT).items():
+        if name.startswith(SWITCHED):
+            spark.conf.set(name, value)
+
+
 _numbers = itertools.count(1)
 
 
@@ -147,5 +174,17 @@ class Lakehouse:
 
 
 def latest_version(spark: SparkSession, table: str) -> int:
-    version: int = spark.sql(f"describe history {table} limit 1").first()["version"]  # type: ignore[index]
-    return version
+    """The latest version of a Delta table, the present snapshot of an Iceberg table."""
+    if spark.conf.get("spark.sql.sources.default") == "iceberg":
+        rows = spark.table(f"{table}.refs").where("name = 'main'").select("snapshot_id").collect()
+    else:
+        rows = spark.sql(f"describe history {table} limit 1").select("version").collect()
+    return rows[0][0] if rows else 0
+
+
+def take_back(spark: SparkSession, table: str, version: int) -> None:
+    """Restore a table to one of its versions."""
+    if spark.conf.get("spark.sql.sources.default") == "iceberg":
+        spark.sql(f"call lakehouse.system.rollback_to_snapshot('{table}', {version})")
+    else:
+        spark.sql(f"restore table {table} to version as of {version}")

@@ -24,10 +24,10 @@ class FixtureProject:
 
     def create_source(self, name: str, columns: str) -> str:
         table = f"{self.prefix}_bronze.{name}"
-        self.spark.sql(
-            f"create table {table} ({columns}) using delta "
-            "tblproperties ('delta.enableChangeDataFeed' = 'true')"
-        )
+        created = f"create table {table} ({columns})"
+        if self.spark.conf.get("spark.sql.sources.default") == "delta":
+            created += " using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
+        self.spark.sql(created)
         return table
 
     def dbt(self, *arguments: str) -> Built:
@@ -82,12 +82,14 @@ class Guarded(FixtureProject):
 
 
 @pytest.fixture
-def guarded(spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Guarded:
+def guarded(spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch) -> Guarded:
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     return Guarded(spark, prefix)
 
 
 @pytest.fixture
-def cases(spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> FixtureProject:
+def cases(
+    spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
+) -> FixtureProject:
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     return FixtureProject(spark, "cases", prefix)

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import SparkSession
 
+from python_ingest.table_format import append
+from tests.conftest import both_formats
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (
     BATCHES,
@@ -32,8 +34,10 @@ SEED = int(os.environ.get("TIDEMARK_SEED", "20250101"))
 ROUNDS = 12
 
 
+@pytest.mark.R4
+@both_formats
 def test_every_batch_ends_in_what_the_whole_history_says(
-    spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R1.5, R2.2, R2.4: deletes, NULL keys, ties, repeats, late rows; runs cut off before a checkpoint."""
     chance = random.Random(SEED)
@@ -61,7 +65,7 @@ def _replayed(
     for batch in range(1, BATCHES + 1):
         arrived = [tuple(row) for row in rows if row.batch == batch]
         frame = spark.createDataFrame(arrived, SCHEMA)
-        frame.coalesce(1).write.format("delta").mode("append").saveAsTable(f"{prefix}_bronze.histories_in")
+        append(frame.coalesce(1), f"{prefix}_bronze.histories_in")
         lags = batch % 4 == 2  # gold then reads two versions at once
         assert project.dbt("run", *(["--select", "entities"] if lags else [])).failed == []
         if batch % 3 == 0:

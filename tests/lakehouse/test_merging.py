@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, latest_version
+from tests.conftest import ROOT, both_formats, latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
@@ -17,6 +17,7 @@ VISITS = "visit_id string, visit_day date, page string"
 
 
 @pytest.mark.R4
+@both_formats
 def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     """R4.3: John becomes Johnny, Mary is inserted, Sam is untouched."""
     source = cases.create_source("customers_in", CUSTOMERS)
@@ -38,6 +39,7 @@ def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     ]
 
 
+@both_formats
 def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     """R2.4: never a random winner, neither on the first run nor on a later one."""
     source = cases.create_source("customers_in", CUSTOMERS)
@@ -52,6 +54,7 @@ def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     assert cases.rows("doubled") == [(1, None, "A")]
 
 
+@both_formats
 def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProject) -> None:
     """R1.2: as keys, as newest_by, for pruning, in folded measures."""
     source = cases.create_source("words_in", "`order` int, `group-by` string, `from` int, `select` string")
@@ -101,6 +104,7 @@ def own_copy(cases: FixtureProject, folder: Path) -> Path:
     return copy / "models"
 
 
+@both_formats
 def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
     """R2.4: merged by another key, or pruned otherwise, rows of before would stand beside new ones."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
@@ -136,6 +140,7 @@ def test_keys_of_another_source_do_not_go_with_a_pruned_one(cases: FixtureProjec
     assert "Leave `touched` out" in cases.run("mistaken")
 
 
+@both_formats
 def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
     """R5.3: touched partitions only; an emptied one goes; no session setting stays changed."""
     source = cases.create_source("visits_in", VISITS)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import latest_version
+from tests.conftest import both_formats, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
 
 
+@both_formats
 def test_touched_keys_move_and_go(guarded: Guarded) -> None:
     """R1.5: a row that moves changes the key that it left and the one that it joins; an empty key goes."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
@@ -86,6 +87,7 @@ def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: G
     assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
 
 
+@both_formats
 def test_what_came_and_went_between_two_runs_leaves_no_trace(cases: FixtureProject) -> None:
     """R1.5: a largest value of a version that nothing has read is not the largest of the present rows."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
@@ -98,6 +100,7 @@ def test_what_came_and_went_between_two_runs_leaves_no_trace(cases: FixtureProje
     assert cases.rows("pair_spans") == [(5, 1, 1, 1), (6, 1, 2, 2)]
 
 
+@both_formats
 def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) -> None:
     """R1.5: new and updated rows cannot say what went, so the model would keep it."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")

@@ -1,0 +1,128 @@
+"""What is another on Iceberg: contracts held at each write, snapshots for versions, and the whole project."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest.explain import explain
+from python_ingest.verify import verify
+from tests.conftest import ROOT, Lakehouse, latest_version, take_back
+from tests.lakehouse.conftest import Guarded
+
+pytestmark = [
+    pytest.mark.R4,
+    pytest.mark.parametrize("table_format", ["iceberg"], indirect=True),
+]
+FEEDS = {"transactions": "*1997-0[1-3].csv", "user_events": "*.csv", "device_events": "*.json"}
+ONLY_TABLES = ("--exclude-resource-type", "unit_test")
+
+
+def test_a_violated_contract_stops_the_run_and_leaves_the_table_as_it_was(guarded: Guarded) -> None:
+    """R4.3, R1.4: Iceberg has no CHECK constraints: what is written is checked before it is."""
+    guarded.insert("(null, 1)")
+    first = guarded.run("guarded")
+    assert "`id is not null` (id_not_null), which a row denies" in first
+    assert not guarded.spark.catalog.tableExists(guarded.table("guarded"))
+    guarded.spark.sql(f"delete from {guarded.input}")
+    guarded.insert("(1, 5)")
+    assert guarded.run("guarded") == ""
+    version = latest_version(guarded.spark, guarded.table("guarded"))
+    guarded.insert("(2, 6), (3, -1)")
+    assert "(amount_positive), which a row denies" in guarded.run("guarded")
+    assert latest_version(guarded.spark, guarded.table("guarded")) == version
+    guarded.insert("(3, 7)")
+    assert guarded.run("guarded") == ""
+    assert guarded.rows("guarded") == [(1, 5), (2, 6), (3, 7)]
+    guarded.spark.sql(
+        f"alter table {guarded.table('guarded')} set tblproperties ('tidemark.constraints' = '{{}}')"
+    )
+    guarded.insert("(4, 8)")
+    assert "The constraints of" in guarded.run("guarded")
+
+
+def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> None:
+    """R4.2: rows deleted from it, a rebuilt layer below, another table of its name, snapshots expired."""
+    guarded.insert("(1, 5), (2, 5), (3, 6)")
+    guarded.dbt("run")
+    guarded.spark.sql(f"delete from {guarded.input} where id = 3")
+    guarded.dbt("run")
+    assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(1, 5), (2, 5)], [(5, 2)])
+
+    guarded.insert("(4, 8)")
+    guarded.dbt("run", "--select", "guarded", "--full-refresh")
+    guarded.dbt("run", "--select", "totals")
+    assert guarded.rows("totals") == [(5, 2), (8, 1)]
+
+    guarded.spark.sql(f"create or replace table {guarded.input} as select 9L as id, 9 as amount, 1 as sent")
+    guarded.dbt("run")
+    assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(9, 9)], [(9, 1)])
+
+    guarded.insert("(1, 5)")
+    guarded.insert("(2, 5)")
+    guarded.spark.sql(
+        f"call lakehouse.system.expire_snapshots('{guarded.input}', timestamp '2100-01-01', retain_last => 1)"
+    )
+    built = guarded.dbt("run")
+    assert "read whole" in built.tables[0].said
+    assert "expired" in built.tables[0].said
+    assert guarded.rows("totals") == [(5, 2), (9, 1)]
+
+
+def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:
+    """R4.2: rolled back, or rows deleted; a run cut off after its merge comes to the same rows."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run")
+    totals = guarded.table("totals")
+    first = latest_version(guarded.spark, totals)
+    guarded.insert("(2, 5), (3, 6)")
+    guarded.dbt("run")
+    take_back(guarded.spark, totals, first)
+    guarded.insert("(4, 7)")
+    guarded.dbt("run")
+    assert guarded.rows("totals") == [(5, 2), (6, 1), (7, 1)]
+    guarded.spark.sql(f"delete from {totals} where amount = 5")
+    guarded.insert("(4, 8)")
+    guarded.dbt("run")
+    assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
+    checkpoints = f"{guarded.prefix}_ops.checkpoints"
+    guarded.spark.sql(f"delete from {checkpoints} where sequence = 4")
+    guarded.dbt("run")
+    assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
+
+
+@pytest.fixture
+def lakehouse(
+    spark: SparkSession, prefix: str, tmp_path: Path, table_format: str, monkeypatch: pytest.MonkeyPatch
+) -> Lakehouse:
+    for name in FEEDS:
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    monkeypatch.setenv("TIDEMARK_RAW", str(tmp_path))
+    return Lakehouse(spark, tmp_path, prefix)
+
+
+def test_the_whole_project_runs_as_it_does_on_delta(lakehouse: Lakehouse) -> None:
+    """R4.2, R4.3, R1.5: all but the last file, the last, nothing new; each table is what a rebuild gives."""
+    files = {name: sorted((ROOT / "data" / "raw" / name).glob(pattern)) for name, pattern in FEEDS.items()}
+    for name, found in files.items():
+        for file in found[:-1]:
+            shutil.copy(file, lakehouse.raw / name)
+    assert lakehouse.run(*ONLY_TABLES).failed == []
+    for name, found in files.items():
+        shutil.copy(found[-1], lakehouse.raw / name)
+    lakehouse.land()
+    plans = {plan.table: plan for plan in explain(lakehouse.spark, ["transactions"])}
+    (read,) = plans[f"{lakehouse.prefix}_silver.transactions"].reads
+    last = len(files["transactions"][-1].read_text().splitlines()) - 1
+    assert (read.said.split()[:2], read.rows) == (["versions", "after"], last)
+    assert lakehouse.run(*ONLY_TABLES).failed == []
+    versions = lakehouse.versions()
+    assert lakehouse.run(*ONLY_TABLES).failed == []
+    assert lakehouse.versions() == versions, "nothing new commits nothing"
+    verdicts = list(verify(lakehouse.spark, []))
+    assert len(verdicts) > 10
+    assert [verdict for verdict in verdicts if not verdict.holds] == []

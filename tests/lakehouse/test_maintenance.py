@@ -1,0 +1,84 @@
+"""Time travel, compaction and expiry, on both formats."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest.errors import TidemarkError
+from python_ingest.maintenance import KEPT_SNAPSHOTS, chosen_tables, compact, expire
+from tests.conftest import both_formats, latest_version
+from tests.lakehouse.conftest import Guarded
+
+pytestmark = [pytest.mark.R4, both_formats]
+
+
+def test_a_table_is_read_as_of_a_version_or_a_time(guarded: Guarded) -> None:
+    """R4.4: by version and by time; by catalog, namespace and table."""
+    guarded.insert("(1, 5)")
+    guarded.dbt("run", "--select", "guarded")
+    table = guarded.table("guarded")
+    first = latest_version(guarded.spark, table)
+    moment = guarded.spark.sql("select current_timestamp()").first()
+    assert moment is not None
+    guarded.insert("(1, 6), (2, 6)")
+    guarded.dbt("run", "--select", "guarded")
+    by_version = guarded.spark.sql(f"select * from {table} version as of {first}").collect()
+    by_time = guarded.spark.sql(f"select * from {table} timestamp as of '{moment[0]}'").collect()
+    named = guarded.spark.sql(f"select * from {guarded.spark.catalog.currentCatalog()}.{table}").collect()
+    assert [tuple(row) for row in by_version] == [tuple(row) for row in by_time] == [(1, 5)]
+    assert sorted(tuple(row) for row in named) == [(1, 6), (2, 6)]
+
+
+def test_compaction_changes_no_row_and_is_nothing_new(guarded: Guarded) -> None:
+    """R4.4: many small files become few; models that read the table read nothing again."""
+    for number in range(4):
+        guarded.insert(f"({number}, 5)")
+    guarded.dbt("run")
+    (done,) = compact(guarded.spark, [guarded.input])
+    assert (done.before, done.after) == (4, 1)
+    assert guarded.spark.table(guarded.input).count() == 4
+    said = guarded.said("guarded", "totals")
+    assert said == {"guarded": "no change", "totals": "no change"}
+    assert guarded.last_run("guarded").state in ("first run", "incremental")
+    (again,) = compact(guarded.spark, [guarded.input])
+    assert again.before == 0
+
+
+def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
+    """R4.4: refused for a table with an unread version; afterwards old versions are gone, rows are not."""
+    ops = f"{guarded.prefix}_ops"
+    guarded.insert("(1, 5)")
+    first = latest_version(guarded.spark, guarded.input)
+    guarded.dbt("run", "--select", "guarded")
+    for number in range(KEPT_SNAPSHOTS):
+        guarded.insert(f"({number}, 6)")
+    (late,) = expire(guarded.spark, [guarded.input], 0, ops)
+    assert late.unread == [f"{guarded.table('guarded')} (up to version {first})"]
+    (kept,) = expire(guarded.spark, [guarded.input], 24, ops)
+    assert (kept.unread, kept.before) == ([], 0)
+    assert guarded.said("guarded") == {"guarded": "4 inserted, 1 updated"}
+    list(compact(guarded.spark, [guarded.input]))
+    for number in range(KEPT_SNAPSHOTS):
+        guarded.insert(f"({number}, 7)")
+    guarded.said("guarded")
+    (done,) = expire(guarded.spark, [guarded.input], 0, ops)
+    assert done.unread == []
+    assert done.before > 0
+    assert _is_gone(guarded.spark, guarded.input, first)
+    guarded.insert("(9, 9)")
+    assert guarded.said("guarded") == {"guarded": "1 inserted"}, "the mark's own version is still there"
+
+
+def _is_gone(spark: SparkSession, table: str, version: int) -> bool:
+    try:
+        spark.sql(f"select * from {table} version as of {version}").collect()
+    except Exception:
+        return True
+    return False
+
+
+def test_a_table_that_is_not_the_projects_is_refused(spark: SparkSession, table_format: str) -> None:
+    """R4.4: the message names those that there are."""
+    with pytest.raises(TidemarkError, match=r"There is no table silver\.typo"):
+        chosen_tables(spark, ["silver.none_yet"], ["silver.typo"])
