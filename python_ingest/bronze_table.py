@@ -15,7 +15,7 @@ from python_ingest.manifest import Batch
 from python_ingest.metadata import metadata_of
 from python_ingest.table_format import DELTA, append_once, identity_of, location_of, table_format
 from python_ingest.tables import create_table
-from python_ingest.widening import widened
+from python_ingest.widening import iceberg_widens, widened
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,7 +89,7 @@ class BronzeTable:
             if target.name not in held:
                 statements.append(f"add columns ({in_sql(target.name)} {type_in_sql(target.type)})")
             else:
-                statements += _widenings(in_sql(target.name), held[target.name], target.type)
+                statements += self._widenings(in_sql(target.name), held[target.name], target.type)
         widens = any(statement.startswith("alter column") for statement in statements)
         if widens and table_format(self._spark) == DELTA:
             statements.insert(0, "set tblproperties ('delta.enableTypeWidening' = 'true')")
@@ -144,21 +144,27 @@ class BronzeTable:
             )
         return Target(declared.name, held, declared.field)
 
-
-def _widenings(path: str, held: DataType, wanted: DataType) -> Iterator[str]:
-    """Return what follows `alter table`, so that a column of one type gets another."""
-    if held == wanted:
-        return
-    if isinstance(held, StructType) and isinstance(wanted, StructType):
-        for field in wanted.fields:
-            inner = f"{path}.{in_sql(field.name)}"
-            if field.name in held.names:
-                yield from _widenings(inner, held[field.name].dataType, field.dataType)
-            else:
-                yield f"add columns ({inner} {type_in_sql(field.dataType)})"
-    elif isinstance(held, ArrayType) and isinstance(wanted, ArrayType):
-        yield from _widenings(f"{path}.element", held.elementType, wanted.elementType)
-    elif isinstance(held, MapType) and isinstance(wanted, MapType):
-        yield from _widenings(f"{path}.value", held.valueType, wanted.valueType)
-    else:
-        yield f"alter column {path} type {type_in_sql(wanted)}"
+    def _widenings(self, path: str, held: DataType, wanted: DataType) -> Iterator[str]:
+        """Return what follows `alter table`, so that a column of one type gets another."""
+        if held == wanted:
+            return
+        if isinstance(held, StructType) and isinstance(wanted, StructType):
+            for field in wanted.fields:
+                inner = f"{path}.{in_sql(field.name)}"
+                if field.name in held.names:
+                    yield from self._widenings(inner, held[field.name].dataType, field.dataType)
+                else:
+                    yield f"add columns ({inner} {type_in_sql(field.dataType)})"
+        elif isinstance(held, ArrayType) and isinstance(wanted, ArrayType):
+            yield from self._widenings(f"{path}.element", held.elementType, wanted.elementType)
+        elif isinstance(held, MapType) and isinstance(wanted, MapType):
+            yield from self._widenings(f"{path}.value", held.valueType, wanted.valueType)
+        elif table_format(self._spark) == DELTA or iceberg_widens(held, wanted):
+            yield f"alter column {path} type {type_in_sql(wanted)}"
+        else:
+            raise LandingError(
+                f"{self.name}.{path} holds {held.simpleString()}, and Iceberg cannot widen it to "
+                f"{wanted.simpleString()}.",
+                f"Declare `contract: {{type_change: rescue}}` in {self._feed.declared_in}, or land the feed "
+                f"anew with the column declared {wanted.simpleString()}.",
+            )

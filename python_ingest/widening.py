@@ -61,6 +61,13 @@ def widened(held: DataType, given: DataType) -> DataType | None:
     return _scalar(held, given)
 
 
+def iceberg_widens(held: DataType, wanted: DataType) -> bool:
+    """Return whether Iceberg, too, can make this widening: its specification allows three."""
+    if isinstance(held, DecimalType) and isinstance(wanted, DecimalType):
+        return held.scale == wanted.scale
+    return (type(held), type(wanted)) in ((IntegerType, LongType), (FloatType, DoubleType))
+
+
 def is_storable(of: DataType) -> bool:
     """Return whether a Delta table can have a column of this type: no empty or oddly named parts."""
     if isinstance(of, StructType):

@@ -1,4 +1,4 @@
-"""Where a stream's checkpoint is: in the folder of its bronze table, and gone with it."""
+"""Where a stream's checkpoint is: in its bronze table's folder, under the table's id, and gone with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from python_ingest.bronze_table import BronzeTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FOLDER = "_checkpoints"  # Delta leaves alone what begins with `_`
+FOLDER = "_checkpoints"  # Delta and Iceberg leave alone what begins with `_`
 
 
 class Checkpoint:
