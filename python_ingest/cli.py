@@ -131,6 +131,18 @@ def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
 
 
 @app.command()
+def rebuild(
+    models: Annotated[list[str], typer.Argument(help="dbt selectors, such as device_events+.")],
+    first: Annotated[str, typer.Option("--from", help="First date, yyyy-mm-dd.")],
+    last: Annotated[str, typer.Option("--to", help="Last date, yyyy-mm-dd.")],
+) -> None:
+    """Replay a range of dates: what tables have of it is replaced by what their sources give."""
+    lakehouse = _opened()
+    warm_session(lakehouse.root)
+    steps.rebuild(models, first, last)
+
+
+@app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each with a rebuild from what it has consumed, row for row."""
     lakehouse = _opened()

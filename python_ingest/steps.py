@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,6 +81,21 @@ def expire(spark: SparkSession, project: Project, names: Sequence[str], hours: i
             f"Versions older than {hours} hours are not read yet: {'; '.join(unread)}.",
             "Run these models first, or keep more hours: else they would have to be rebuilt.",
         )
+
+
+def rebuild(models: Sequence[str], first: str, last: str) -> Built:
+    """Replay a range of dates from the sources, as of the versions that each model has read.
+
+    Args:
+        models: dbt selectors.
+        first: the first date, yyyy-mm-dd.
+        last: the last date, which is included.
+
+    Raises:
+        DbtError: when a model cannot be rebuilt so, or fails.
+    """
+    bounds = json.dumps({"rebuild_from": first, "rebuild_to": last})
+    return build([*DATA_ONLY, "--select", *models, "--vars", bounds])
 
 
 def build(options: Sequence[str] = ()) -> Built:

@@ -9,7 +9,7 @@
     {% set now = tidemark.table_state(relation) %}
     {% set mark = tidemark.checkpoint(this, source) %}
     {% set window = {'source': source, 'source_id': now.id, 'state': how.state, 'after': none, 'last': now.version} %}
-    {% if how.state == 'verify' %}
+    {% if how.state in ('verify', 'rebuild') %}
         {% set version = mark.version if mark and mark.source_id == now.id and tidemark.age_of(now, mark.version) is not none else none %}
         {% do window.update(
             last=now.version if version is none else version,

@@ -28,6 +28,9 @@
 {% macro decide_read_state() %}
     {% if env_var('TIDEMARK_PURPOSE', '') == 'verify' %}
         {{ return({'state': 'verify', 'why': 'as consumed'}) }}
+    {% elif tidemark.rebuilt_range() %}
+        {% do tidemark.refuse_rebuild() %}
+        {{ return({'state': 'rebuild', 'why': 'rebuild of ' ~ tidemark.rebuilt_range() | join(' to ')}) }}
     {% elif should_full_refresh() %}
         {{ return({'state': 'full refresh', 'why': 'full refresh'}) }}
     {% elif not is_incremental() %}
@@ -90,4 +93,23 @@
         {% do found.append(graph.sources.get(unique_id) or graph.nodes.get(unique_id)) %}
     {% endfor %}
     {{ return(found) }}
+{% endmacro %}
+
+{# A range can be rebuilt where each source is as it was when the table was built: at a version that it still has, or joined and unchanged. #}
+{% macro refuse_rebuild() %}
+    {% set why = namespace(said='it is not built yet' if not is_incremental() or not tidemark.own_marks() else none) %}
+    {% for node in tidemark.tables_below(model) if not why.said %}
+        {% set source = tidemark.relation_of(node) %}
+        {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
+        {% if mark and mark.version is not none %}
+            {% set lost = tidemark.age_of(tidemark.table_state(source), mark.version) is none %}
+            {% set why.said = tidemark.lost_join(source, mark) if tidemark.is_of_join(mark)
+                else tidemark.table_name(source) ~ ' has no version ' ~ mark.version ~ ' any more' if lost else none %}
+        {% endif %}
+    {% endfor %}
+    {% if why.said %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ' cannot be rebuilt for some dates: ' ~ why.said ~ '. Run it: `dbt run --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
 {% endmacro %}

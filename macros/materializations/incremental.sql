@@ -6,7 +6,9 @@
         {% do tidemark.forget_table_state(this) %}
     {% endif %}
     {% do tidemark.note_joined_tables() %}
-    {% if existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
+    {% if tidemark.rebuilt_range() %}
+        {% do tidemark.rebuild_range(this, tidemark.checked_query(sql)) %}
+    {% elif existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
         {% if flags.EMPTY and tidemark.own_marks() %}
             {% do exceptions.raise_compiler_error(
                 this.identifier ~ ': --empty would leave a table without rows beside checkpoints that call it built. '
@@ -30,7 +32,7 @@
             {% do tidemark.merge_into(this, query) %}
         {% endif %}
     {% endif %}
-    {% if existing is not none and not tidemark.reads_whole(model) and tidemark.is_redeclared() %}
+    {% if existing is not none and not tidemark.rebuilt_range() and not tidemark.reads_whole(model) and tidemark.is_redeclared() %}
         {% do persist_docs(this, model) %}
         {% do tidemark.forget_table_state(this) %}
     {% endif %}

@@ -173,6 +173,31 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
     assert cases.rows("visits_a_day")[-1] == (date(2025, 1, 3), "home", 1), "columns go by name"
 
 
+@pytest.mark.R5
+@both_formats
+def test_dates_are_rebuilt_from_what_was_read(cases: FixtureProject) -> None:
+    """R5.5: only what the table has read, only these dates; a model that was never built is refused."""
+    source = cases.create_source("visits_in", VISITS)
+    days = (
+        "('a', date '2025-01-01', 'home'), ('b', date '2025-01-02', 'home'), ('c', date '2025-01-03', 'cart')"
+    )
+    cases.spark.sql(f"insert into {source} values {days}")
+    range_of = ("--vars", "{rebuild_from: 2025-01-01, rebuild_to: 2025-01-02}")
+    refused = cases.dbt("run", "--select", "visits_a_day", *range_of).failed
+    assert "it is not built yet" in refused[0][1]
+    cases.said("visits_a_day")
+    right = cases.rows("visits_a_day")
+    table = cases.table("visits_a_day")
+    cases.spark.sql(f"insert into {table} values (date '2025-01-01', 'spoilt', 7)")
+    cases.spark.sql(f"insert into {table} values (date '2025-01-03', 'spoilt', 7)")
+    cases.spark.sql(f"insert into {source} values ('d', date '2025-01-01', 'not read yet')")
+    assert cases.said("visits_a_day", options=range_of) == {"visits_a_day": "1 inserted, 2 deleted"}
+    assert cases.rows("visits_a_day") == [*right, (date(2025, 1, 3), "spoilt", 7)]
+    assert cases.said("visits_a_day", options=range_of) == {"visits_a_day": "no change"}
+    cases.said("visits_a_day")
+    assert (date(2025, 1, 1), "not read yet", 1) in cases.rows("visits_a_day")
+
+
 def test_a_column_that_the_model_gains_appears_with_its_values(cases: FixtureProject, tmp_path: Path) -> None:
     """R3.4: rows of before get it too: the table is rebuilt in one commit, with nothing new to read."""
     source = cases.create_source("readings_in", "id int, name string, unit string")

@@ -1,0 +1,49 @@
+{# The dates of the variables rebuild_from and rebuild_to, both included, or none: a run that replays them from the sources. #}
+{% macro rebuilt_range() %}
+    {% set bounds = [var('rebuild_from', none), var('rebuild_to', none)] %}
+    {% if bounds == [none, none] %}
+        {{ return(none) }}
+    {% endif %}
+    {% for bound in bounds if not modules.re.match('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', bound | string) %}
+        {% do exceptions.raise_compiler_error('rebuild_from and rebuild_to are dates, both: yyyy-mm-dd, not `' ~ bound ~ '`.') %}
+    {% endfor %}
+    {{ return(bounds) }}
+{% endmacro %}
+
+{# Replaces what a table has of these dates by what its sources give, as of the versions that it has read. A table that is
+   not partitioned by date is replaced as a whole. What does not differ is not written. #}
+{% macro rebuild_range(relation, query) %}
+    {% set bounds = tidemark.rebuilt_range() %}
+    {% set partition = tidemark.as_list(config.get('partition_by')) | first %}
+    {% if not partition or query.types.get(partition) != 'date' %}
+        {% if tidemark.differs(relation, query) %}
+            {% do tidemark.create_from(relation, query) %}
+        {% else %}
+            {% do tidemark.say_written({}) %}
+        {% endif %}
+        {{ return('') }}
+    {% endif %}
+    {% set within = tidemark.quoted(partition) ~ " between date '" ~ bounds[0] ~ "' and date '" ~ bounds[1] ~ "'" %}
+    {% set ranged %}
+        select {{ tidemark.quoted(query.columns) }}, false as _is_deleted
+        from ({{ query.sql }}) where {{ within }} {{ 'and not _is_deleted' if query.flags_deletes }}
+        union all
+        {# dates of which no row may be left #}
+        select
+            {% for column in query.columns -%}
+            {{ tidemark.quoted(column) if column == partition else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ tidemark.quoted(column) }},
+            {% endfor -%}
+            true as _is_deleted
+        from (select distinct {{ tidemark.quoted(partition) }} from {{ relation }} where {{ within }})
+    {% endset %}
+    {% do tidemark.overwrite_partitions(relation, dict(query, sql=ranged, flags_deletes=true)) %}
+{% endmacro %}
+
+{# True when the table is not what the query gives. #}
+{% macro differs(relation, query) %}
+    {% set columns = tidemark.quoted(query.columns) %}
+    {{ return(run_query(
+        'select 1 as one from (select ' ~ columns ~ ', 1 as _side from (' ~ query.sql ~ ')' ~ (' where not _is_deleted' if query.flags_deletes else '')
+        ~ ' union all select ' ~ columns ~ ', -1 as _side from ' ~ relation ~ ') group by ' ~ columns ~ ' having sum(_side) != 0 limit 1'
+    ).rows | length > 0) }}
+{% endmacro %}
