@@ -25,6 +25,7 @@ FEEDS = {
     "transactions": "transactions_*.csv",
     "user_events": "events_*.csv",
     "device_events": "device_events_*.json",
+    "inventory_movements": "inventory_movements_*.json",
 }
 
 
@@ -42,7 +43,7 @@ def play(root: Path) -> None:
     spark = warm_session(root, empty=True)
     for name in FEEDS:
         (inbox / name).mkdir(parents=True)
-    _step(spark, lakehouse, "1. Seventeen months of purchases, six days of events",
+    _step(spark, lakehouse, "1. Seventeen months of purchases, six days of events and movements",
           [file for found in files.values() for file in found[:-1]])  # fmt: skip
     _step(
         spark,

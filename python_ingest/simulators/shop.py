@@ -2,7 +2,7 @@
 
 From 00:10 to 23:50 UTC customers sign up, order and change their minds. What a reader of `updated_at` must
 cope with happens every day: late updates, ties, clocks that are wrong by minutes, deletes. Half-way `orders`
-gets a column.
+gets a column. Movements of goods are corrected and cancelled; no warehouse ever holds less than nothing.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from itertools import chain
 
 from python_ingest.simulators.dice import Dice
-from python_ingest.simulators.operations import TABLES, Day, Kind, Operation, Row
-from python_ingest.simulators.words import CENTS, CHANNELS, FIRST_NAMES, LAST_NAMES, PRODUCTS, WAREHOUSES
+from python_ingest.simulators.operations import TABLES, Day, Operation, Row
+from python_ingest.simulators.shop_tables import ShopTables
+from python_ingest.simulators.warehouses import Warehouses
+from python_ingest.simulators.words import CENTS, CHANNELS, FIRST_NAMES, LAST_NAMES, PRODUCTS
 
 __all__ = ["LOOKBACK_DAYS", "MIN_ROWS", "SKEW", "TABLES", "Day", "Operation", "shop_days"]
 
@@ -27,6 +28,7 @@ MIN_ROWS = 20  # fewer a day could leave no recent orders to change
 _PER_HUNDRED = {"new_customer": 11, "changed_customer": 11, "new_order": 33, "changed_order": 15}
 _PER_HUNDRED |= {"changed_again": 6, "unmoved_update": 3, "late_update": 3, "deleted_order": 2}
 _PER_HUNDRED |= {"deleted_customer": 1, "movement": 5}
+_PER_HUNDRED |= {"corrected_movement": 1, "cancelled_movement": 1}
 _REPRICED, _SKEWED = 10, 6  # in a hundred, too
 _NO_EMAIL_EVERY = 20  # customers
 _CUSTOMERS_SINCE, _ORDERS_SINCE = 90, 60  # how many days old the starting stock is
@@ -60,29 +62,26 @@ def shop_days(start: date, days: int, rows: int, seed: int) -> Iterator[Day]:
 def _days(start: date, days: int, rows: int, seed: int) -> Iterator[Day]:
     shop = _Shop(seed)
     for number in range(days):
-        shop.has_channel = number >= (days + 1) // 2
+        shop.tables.has_channel = number >= (days + 1) // 2
         yield shop.day(start + number * _DAY, rows)
 
 
 class _Shop:
     def __init__(self, seed: int) -> None:
         self.dice = Dice(seed)
-        self.tables: dict[str, dict[int, Row]] = {table: {} for table in TABLES}
-        self.last_ids = dict.fromkeys(TABLES, 0)
+        self.tables = ShopTables(self.dice)
+        self.warehouses = Warehouses(self.dice, self.tables)
         self.first_orders: dict[date, int] = {}  # the first order_id of each day
         self.orders_of: Counter[int] = Counter()
         self.without_orders: dict[int, None] = {}  # customers, those longest without first
         self.last_changed = 0
-        self.has_channel = False
-        self.sequence = 0
-        self.done: list[Operation] = []
 
     def day(self, day: date, rows: int) -> Day:
-        self.done = []
+        self.tables.done = []
         midnight = datetime.combine(day, time(), timezone.utc)
-        if not self.sequence:
+        if not self.tables.sequence:
             self._stock(midnight, customers=rows // 2, orders=rows)
-        self.first_orders[day] = self.last_ids["orders"] + 1
+        self.first_orders[day] = self.tables.last_ids["orders"] + 1
         reasons = [name for name, share in _PER_HUNDRED.items() for _ in range(max(1, rows * share // 100))]
         reasons = self.dice.sample([*reasons, "repriced"], len(reasons) + 1)
         moments = sorted(self.dice.below(_OPEN // _TICK) * _TICK for _ in reasons)
@@ -92,7 +91,7 @@ class _Shop:
                 self._reprice(at, max(2, rows * _REPRICED // 100))
             else:
                 getattr(self, f"_{reason}")(at)
-        return Day(day, self.done)
+        return Day(day, self.tables.done)
 
     def _stock(self, at: datetime, customers: int, orders: int) -> None:
         for number in range(customers):
@@ -102,7 +101,7 @@ class _Shop:
             ordered = at - age * _DAY + self.dice.below(_DAY // _TICK) * _TICK
             self.first_orders.setdefault(ordered.date(), number + 1)
             signed_up = customers * (_CUSTOMERS_SINCE - age) // _CUSTOMERS_SINCE
-            self._add_order("stock", at, ordered, self._living("customers", 1, signed_up))
+            self._add_order("stock", at, ordered, self.tables.living("customers", 1, signed_up))
 
     # What happens: a method for each name of _PER_HUNDRED.
 
@@ -110,20 +109,20 @@ class _Shop:
         self._add_customer("new_customer", at, self._clock(at))
 
     def _changed_customer(self, at: datetime) -> None:
-        before = self._living("customers", 1, self.last_ids["customers"])
-        email = f"customer{before['customer_id']}.{self.sequence}@example.com"
+        before = self.tables.living("customers")
+        email = f"customer{before['customer_id']}.{self.tables.sequence}@example.com"
         row = before | {"email": email, "updated_at": max(self._clock(at), before["updated_at"])}
-        self._record("changed_customer", at, "customers", row, before)
+        self.tables.record("changed_customer", at, "customers", row, before)
 
     def _new_order(self, at: datetime) -> None:
-        customer = self._living("customers", 1, self.last_ids["customers"])
+        customer = self.tables.living("customers")
         self._add_order("new_order", at, self._clock(at), customer)
 
     def _changed_order(self, at: datetime) -> None:
         self._change_order("changed_order", at, self._any_order(), self._clock(at))
 
     def _changed_again(self, at: datetime) -> None:
-        before = self.tables["orders"].get(self.last_changed) or self._any_order()
+        before = self.tables.rows["orders"].get(self.last_changed) or self._any_order()
         self._change_order("changed_again", at, before, self._clock(at))
 
     def _unmoved_update(self, at: datetime) -> None:
@@ -140,7 +139,7 @@ class _Shop:
         self.orders_of[customer_id] -= 1
         if not self.orders_of[customer_id]:
             self.without_orders[customer_id] = None
-        self._record("deleted_order", at, "orders", None, before)
+        self.tables.record("deleted_order", at, "orders", None, before)
 
     def _deleted_customer(self, at: datetime) -> None:
         customer_id = next(iter(self.without_orders), None)
@@ -148,30 +147,30 @@ class _Shop:
             self._new_customer(at)
         else:
             del self.without_orders[customer_id]
-            self._record("deleted_customer", at, "customers", None, self.tables["customers"][customer_id])
+            before = self.tables.rows["customers"][customer_id]
+            self.tables.record("deleted_customer", at, "customers", None, before)
 
     def _movement(self, at: datetime) -> None:
-        row = {
-            "movement_id": self._next_id("inventory_movements"),
-            "product_name": self.dice.one_of(PRODUCTS),
-            "warehouse": self.dice.one_of(WAREHOUSES),
-            "quantity": (1 + self.dice.below(40)) * (-1, -1, 1)[self.dice.below(3)],
-            "moved_at": self._clock(at),
-        }
-        self._record("movement", at, "inventory_movements", row, None)
+        self.warehouses.move(at, self._clock(at))
+
+    def _corrected_movement(self, at: datetime) -> None:
+        self.warehouses.correct(at)
+
+    def _cancelled_movement(self, at: datetime) -> None:
+        self.warehouses.cancel(at)
 
     def _reprice(self, at: datetime, count: int) -> None:
         """Raise many prices at one moment."""
-        for order_id in self.dice.sample(tuple(self.tables["orders"]), count):
-            before = self.tables["orders"][order_id]
+        for order_id in self.dice.sample(tuple(self.tables.rows["orders"]), count):
+            before = self.tables.rows["orders"][order_id]
             price = before["price"] + _money(1 + self.dice.below(99))
             row = before | {"price": price, "updated_at": max(at, before["updated_at"])}
-            self._record("repriced", at, "orders", row, before)
+            self.tables.record("repriced", at, "orders", row, before)
 
     # How it happens.
 
     def _add_customer(self, reason: str, at: datetime, created: datetime) -> None:
-        customer_id = self._next_id("customers")
+        customer_id = self.tables.next_id("customers")
         self.without_orders[customer_id] = None
         row = {
             "customer_id": customer_id,
@@ -180,14 +179,14 @@ class _Shop:
             "created_at": created,
             "updated_at": created,
         }
-        self._record(reason, at, "customers", row, None)
+        self.tables.record(reason, at, "customers", row, None)
 
     def _add_order(self, reason: str, at: datetime, updated: datetime, customer: Row) -> None:
         product = self.dice.one_of(PRODUCTS)
         self.orders_of[customer["customer_id"]] += 1
         self.without_orders.pop(customer["customer_id"], None)
         row = {
-            "order_id": self._next_id("orders"),
+            "order_id": self.tables.next_id("orders"),
             "customer_id": customer["customer_id"],
             "product_name": product,
             "quantity": 1 + self.dice.below(5),
@@ -195,7 +194,7 @@ class _Shop:
             "order_date": updated.date(),
             "updated_at": updated,
         }
-        self._record(reason, at, "orders", row | self._channel(row), None)
+        self.tables.record(reason, at, "orders", row | self._channel(row), None)
 
     def _change_order(self, reason: str, at: datetime, before: Row, updated: datetime) -> None:
         row = before | self._channel(before) | {"updated_at": max(updated, before["updated_at"])}
@@ -207,48 +206,26 @@ class _Shop:
         else:
             row["product_name"] = self.dice.name(dict.fromkeys(PRODUCTS, 1), before["product_name"])
         self.last_changed = row["order_id"]
-        self._record(reason, at, "orders", row, before)
-
-    def _record(self, reason: str, at: datetime, table: str, row: Row | None, before: Row | None) -> None:
-        if self.has_channel and table == "orders":
-            row, before = (one and {**one, "channel": one.get("channel")} for one in (row, before))
-        kind: Kind = "delete" if row is None else "update" if before else "insert"
-        self.sequence += 1
-        image: Row = row or before or {}
-        operation = Operation(table, kind, at, image, self.sequence, before, reason)
-        self.done.append(operation)
-        if row is None:
-            del self.tables[table][operation.key]
-        else:
-            self.tables[table][operation.key] = row
+        self.tables.record(reason, at, "orders", row, before)
 
     def _channel(self, row: Row) -> Row:
-        if not self.has_channel:
+        if not self.tables.has_channel:
             return {}
         return {"channel": row.get("channel") or self.dice.one_of(CHANNELS)}
 
     def _any_order(self) -> Row:
-        return self._living("orders", 1, self.last_ids["orders"])
+        return self.tables.living("orders")
 
     def _recent_order(self, at: datetime) -> Row:
         oldest = at.date() - (LOOKBACK_DAYS - 1) * _DAY
         first = min(number for day, number in self.first_orders.items() if day >= oldest)
-        return self._living("orders", first, self.last_ids["orders"])
-
-    def _living(self, table: str, first: int, last: int) -> Row:
-        """Return a row with an id from `first` to `last`, or the next one where that was deleted."""
-        rows, start = self.tables[table], first + self.dice.below(last - first + 1)
-        return next(rows[key] for key in chain(range(start, last + 1), range(first, start)) if key in rows)
+        return self.tables.living("orders", first)
 
     def _clock(self, at: datetime) -> datetime:
         if self.dice.below(100) >= _SKEWED:
             return at
         off = (1 + self.dice.below(SKEW // _MINUTE)) * _MINUTE
         return at + off if self.dice.below(2) else at - off
-
-    def _next_id(self, table: str) -> int:
-        self.last_ids[table] += 1
-        return self.last_ids[table]
 
 
 def _money(cents: int) -> Decimal:

@@ -40,6 +40,9 @@ RESULTS = (
     "gold.device_hours",
     "gold.device_days",
     "gold.device_gaps",
+    "silver.inventory_movements",
+    "silver.rejected_inventory_movements",
+    "gold.inventory_on_hand",
 )
 
 
@@ -64,6 +67,7 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         "transactions": sorted((RAW / "transactions").glob("*.csv")),
         "user_events": sorted((RAW / "user_events").glob("*.csv")),
         "device_events": sorted((RAW / "device_events").glob("*.json")),
+        "inventory_movements": sorted((RAW / "inventory_movements").glob("*.json")),
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_SCHEMA", "story")
@@ -187,6 +191,7 @@ def test_files_sent_again_under_other_names_and_in_another_order_change_nothing(
     moved = {name for name in before if before[name] != after[name]}
     assert moved == {
         "story_bronze.device_events",
+        "story_bronze.inventory_movements",
         "story_bronze.transactions",
         "story_bronze.user_events",
         "story_silver.rejected_user_events",

@@ -25,9 +25,8 @@ def test_an_unknown_feed_is_a_sentence(tmp_path: Path) -> None:
     lake = str(tmp_path / "lake")
     done = tidemark("land", "ordres", TIDEMARK_LAKE=lake)
     assert done.returncode == 1
-    assert (
-        "There is no feed named 'ordres' (declared: device_events, transactions, user_events)." in done.stderr
-    )
+    declared = "device_events, inventory_movements, transactions, user_events"
+    assert f"There is no feed named 'ordres' (declared: {declared})." in done.stderr
     assert "Traceback" not in done.stderr
     assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
 

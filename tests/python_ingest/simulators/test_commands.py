@@ -16,6 +16,7 @@ from python_ingest.simulators.commands import simulate
 from python_ingest.simulators.files import FilesTarget
 from python_ingest.simulators.messages import Message, paced
 from python_ingest.simulators.shop import shop_days
+from tests.conftest import ROOT
 
 
 def run(*arguments: str | Path) -> Result:
@@ -48,6 +49,14 @@ def test_the_same_command_gives_the_same_bytes(tmp_path: Path) -> None:
     line = first["customers/customers_2025-01-01.json"].decode().splitlines()[0]
     stock = next(shop_days(date(2025, 1, 1), 3, 400, 20250101)).operations[0]
     assert json.loads(line) == envelope(stock, None)
+
+
+def test_the_week_of_movements_in_the_repository_is_the_simulators(tmp_path: Path) -> None:
+    """R3.6: the command in its README writes the same bytes again."""
+    run("shop", "--into", "files", "--folder", tmp_path, "--rows", 600)
+    written = files_in(tmp_path / "inventory_movements")
+    kept = files_in(ROOT / "data" / "raw" / "inventory_movements")
+    assert written == {name: content for name, content in kept.items() if name != "README.md"}
 
 
 def test_csv_has_a_header_and_the_days_columns(tmp_path: Path) -> None:

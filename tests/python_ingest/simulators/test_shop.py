@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from python_ingest.simulators.operations import TABLES, Day, Operation
+from python_ingest.simulators.operations import CHANGED_AT, TABLES, Day, Operation
 from python_ingest.simulators.shop import LOOKBACK_DAYS, SKEW, shop_days
 
 START = date(2025, 3, 1)
@@ -52,9 +52,9 @@ def test_a_known_day() -> None:
     """The same on every Python: the draws are `random()` alone."""
     (day,) = shop_days(START, 1, 20, 1)
     last = day.operations[-1]
-    assert (last.reason, last.sequence, last.key) == ("movement", 51, 1)
-    assert last.at.isoformat() == "2025-03-01T20:05:16.659709+00:00"
-    assert sum(day.counts.values()) == len(day.operations) == 51
+    assert (last.reason, last.sequence, last.key) == ("unmoved_update", 53, 26)
+    assert last.at.isoformat() == "2025-03-01T18:02:55.993251+00:00"
+    assert sum(day.counts.values()) == len(day.operations) == 53
 
 
 @pytest.mark.R3
@@ -63,9 +63,11 @@ def test_what_happens_is_in_known_shares() -> None:
     for day in fortnight()[1:]:
         assert 285 <= len(day.operations) <= 310
         assert day.counts == {
+            "cancelled_movement": 3,
             "changed_again": 18,
             "changed_customer": 33,
             "changed_order": 45,
+            "corrected_movement": 3,
             "deleted_customer": 3,
             "deleted_order": 6,
             "late_update": 9,
@@ -99,8 +101,6 @@ def test_each_operation_fits_the_rows_before_it() -> None:
 def test_rows_have_the_columns_of_their_table() -> None:
     for one in operations():
         assert list(one.row)[: len(TABLES[one.table])] == list(TABLES[one.table])
-    movements = [one for one in operations() if one.table == "inventory_movements"]
-    assert {one.kind for one in movements} == {"insert"}
 
 
 def test_the_first_day_begins_with_a_stock_of_all_ages() -> None:
@@ -117,7 +117,24 @@ def test_an_update_changes_the_row_and_never_takes_its_time_back() -> None:
         if one.before and one.kind == "update":
             changed = {name for name in one.row if one.row[name] != one.before[name]}
             assert changed - {"updated_at", "channel"}
-            assert one.row["updated_at"] >= one.before["updated_at"]
+            time = CHANGED_AT[one.table]
+            assert one.row[time] >= one.before[time]
+
+
+def test_no_warehouse_holds_less_than_nothing() -> None:
+    """R2.2: after each movement, correction and cancellation; goods are taken, too."""
+    held: Counter[tuple[str, str]] = Counter()
+    movements = [one for one in operations() if one.table == "inventory_movements"]
+    for one in movements:
+        for row, sign in (one.before, -1), (one.kind != "delete" and one.row, 1):
+            if row:
+                assert row["quantity"] != 0
+                held[row["product_name"], row["warehouse"]] += sign * row["quantity"]
+        assert min(held.values()) >= 0
+    assert {one.kind for one in movements} == {"insert", "update", "delete"}
+    assert sum(one.kind == "insert" and one.row["quantity"] < 0 for one in movements) > 50
+    corrected = [(one.before, one.row) for one in movements if one.kind == "update" and one.before]
+    assert {before["warehouse"] == row["warehouse"] for before, row in corrected} == {True, False}
 
 
 @pytest.mark.R3
