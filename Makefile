@@ -15,10 +15,11 @@ demo: setup ## land the real purchase log month by month and build it
 test: lint .servers/.ready ## run everything: lint, then pytest with dbt build on scratch lakes, in two processes
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-lint: setup ## ruff, mypy and sqlfluff
+lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@sh scripts/check_conventions.sh
 	@TIDEMARK_LAKE=lake-lint $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 

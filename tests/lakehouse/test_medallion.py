@@ -31,6 +31,8 @@ RESULTS = (
     "silver.user_events",
     "silver.rejected_user_events",
     "gold.daily_sales",
+    "gold.weekly_sales",
+    "gold.dates",
     "gold.customer_sales",
     "gold.daily_user_events",
     "gold.user_events_by_type",

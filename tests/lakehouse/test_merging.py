@@ -55,6 +55,7 @@ def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
 
 
 @both_formats
+@pytest.mark.R1
 def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProject) -> None:
     """R1.2: as keys, as newest_by, for pruning, in folded measures."""
     source = cases.create_source("words_in", "`order` int, `group-by` string, `from` int, `select` string")
@@ -141,6 +142,7 @@ def test_keys_of_another_source_do_not_go_with_a_pruned_one(cases: FixtureProjec
 
 
 @both_formats
+@pytest.mark.R5
 def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
     """R5.3: touched partitions only; an emptied one goes; no session setting stays changed."""
     source = cases.create_source("visits_in", VISITS)
@@ -198,6 +200,7 @@ def test_dates_are_rebuilt_from_what_was_read(cases: FixtureProject) -> None:
     assert (date(2025, 1, 1), "not read yet", 1) in cases.rows("visits_a_day")
 
 
+@pytest.mark.R3
 def test_a_column_that_the_model_gains_appears_with_its_values(cases: FixtureProject, tmp_path: Path) -> None:
     """R3.4: rows of before get it too: the table is rebuilt in one commit, with nothing new to read."""
     source = cases.create_source("readings_in", "id int, name string, unit string")

@@ -78,6 +78,7 @@ def test_vacuumed_past_what_was_read(guarded: Guarded) -> None:
     assert guarded.said("guarded") == {"guarded": "1 inserted"}
 
 
+@pytest.mark.R3
 def test_a_column_got_a_wider_type(guarded: Guarded) -> None:
     """R3.4: Delta cannot give changes across it: read whole once, with the reason in the record."""
     guarded.insert("(1, 5)")

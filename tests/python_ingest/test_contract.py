@@ -119,6 +119,7 @@ def test_types_widen_in_bronze(make_feed: MakeFeed, spark: SparkSession) -> None
     assert [tuple(row) for row in found] == [(1, "1.500", None, None), (2147483648, "1.123", 7, "2025-01-01")]
 
 
+@pytest.mark.R5
 def test_json_evolves_by_what_its_records_hold(make_feed: MakeFeed) -> None:
     """R3.4, R5.1: new fields get the type of all their values in a file; nested ones are added inside."""
     contract = {"new_column": "evolve", "type_change": "evolve", "missing_column": "evolve"}

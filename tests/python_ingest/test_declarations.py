@@ -33,6 +33,7 @@ def test_a_sound_feed() -> None:
     assert feeds["orders"].table == "bronze.orders"
 
 
+@pytest.mark.R1
 @pytest.mark.parametrize(
     ("changes", "key", "fix"),
     [

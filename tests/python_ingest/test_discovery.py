@@ -116,6 +116,7 @@ def test_a_file_that_changes_in_place(make_feed: MakeFeed, policy: str) -> None:
     assert len(people.states()) == noted
 
 
+@pytest.mark.R1
 def test_names_are_encoded_as_java_does(spark: SparkSession, people: FeedFolder) -> None:
     """R1.1: rows find their file whatever its name holds; the rules are those of java.net.URI."""
     path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]

@@ -68,6 +68,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.R5
 def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession, prefix: str) -> None:
     """R1.1-R1.4, R5.1: odd names and types, nested ones; each with rules, tests, a unit test."""
     orders = _write(copy / "data/raw/orders/orders_2025-01-01.csv", ORDERS).parent

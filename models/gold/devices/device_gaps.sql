@@ -23,7 +23,12 @@ silences as (
 ),
 
 gaps as (
-    select * from silences
+    select
+        event_date,
+        device_id,
+        silent_from,
+        silent_until
+    from silences
     where silent_until >= silent_from + interval 2 hours
 )
 

@@ -50,6 +50,7 @@ def test_messages_land_once_with_their_places(make_topic: MakeTopic) -> None:
     assert topic.bronze("count(distinct _row_number)") == [(5,)]
 
 
+@pytest.mark.R1
 def test_undecodable_messages_are_set_aside(make_topic: MakeTopic) -> None:
     """R1.4: with reason, topic, partition and offset; bounded where the feed says so."""
     topic = make_topic(max_rejected_share=0.6)
@@ -121,6 +122,7 @@ def test_more_partitions_are_followed(make_topic: MakeTopic) -> None:
     assert [row[0] for row in topic.bronze("device_id")] == ["a", "c", "b"]
 
 
+@pytest.mark.R2
 def test_lost_messages_stop_until_the_loss_is_accepted(make_topic: MakeTopic) -> None:
     """R2.4: truncated, deleted, deleted and made anew with as many messages: never a silent gap."""
     topic = make_topic(partitions=0)
@@ -207,6 +209,7 @@ def test_following_lands_what_comes(make_topic: MakeTopic) -> None:
     assert topic.land().messages == 0
 
 
+@pytest.mark.R3
 def test_a_broker_that_does_not_answer_is_told(make_topic: MakeTopic, monkeypatch: Any) -> None:
     """R3.7: in a sentence, without a password."""
     topic = make_topic()

@@ -93,6 +93,7 @@ def test_recent_rows_are_looked_at_again(make_source: MakeSource) -> None:
     assert (source.land().rows, source.version()) == (0, version)
 
 
+@pytest.mark.R2
 def test_a_transaction_that_commits_late_is_not_lost(make_source: MakeSource, monkeypatch: Any) -> None:
     """R2.4, R3.1: it wrote with old times, was open during two landings, and used a savepoint."""
     monkeypatch.setattr(snapshot, "PATIENCE", 0.1)
@@ -118,6 +119,7 @@ def test_a_transaction_that_commits_late_is_not_lost(make_source: MakeSource, mo
     assert (source.version(), source.states()) == (version, states)
 
 
+@pytest.mark.R2
 def test_a_transaction_that_only_read_until_a_landing_is_not_lost(
     make_source: MakeSource, monkeypatch: Any
 ) -> None:
@@ -140,6 +142,7 @@ def test_a_transaction_that_only_read_until_a_landing_is_not_lost(
     assert source.land().rows == 1
 
 
+@pytest.mark.R2
 @pytest.mark.parametrize("moment", ["begins before the clock is read", "ends after the snapshot is taken"])
 def test_a_transaction_in_between_is_not_lost(make_source: MakeSource, monkeypatch: Any, moment: str) -> None:
     """R2.4: one that begins or ends just while a landing asks which transactions run."""
@@ -211,6 +214,7 @@ def test_deleted_rows_are_found_when_asked_for(make_source: MakeSource) -> None:
         source.land()
 
 
+@pytest.mark.R1
 def test_any_type_lands_and_what_spark_cannot_hold_is_rescued(make_source: MakeSource) -> None:
     """R1.4: NaN, infinity and numbers that are too long are in `_rescued_data`; nothing is rounded."""
     create = (
@@ -290,6 +294,7 @@ def test_without_a_cursor_all_rows_are_compared(make_source: MakeSource) -> None
     assert (source.land().rows, source.version(), source.states()) == (0, version, states)
 
 
+@pytest.mark.R2
 def test_a_replaced_table_is_compared_whole(make_source: MakeSource) -> None:
     """R2.4: dropped and restored with older times: nothing is passed over."""
     source = make_source()

@@ -27,6 +27,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.R3
 def test_a_shop_in_files(tmp_path: Path) -> None:
     """R3.6: one folder a table, one file a day, a change record a line; one line of text a day."""
     done = run("shop", "--into", "files", "--folder", tmp_path, "--days", 2, "--rows", 50, "--seed", 3)

@@ -84,6 +84,7 @@ def test_devices_fall_silent_for_hours() -> None:
     assert sum(gap > timedelta(hours=1.5) for gap in gaps) > 20
 
 
+@pytest.mark.R5
 def test_firmware_is_new_half_way() -> None:
     """R5.1: by the day of the event, so that late events of the first half have none."""
     half = START + timedelta(days=7)

@@ -41,6 +41,7 @@ def after(days: list[Day]) -> State:
     return tables
 
 
+@pytest.mark.R3
 def test_the_same_seed_gives_the_same_days() -> None:
     """R3.6: and a longer simulation does not change them, until the new column comes."""
     assert list(shop_days(START, 14, 300, 7)) == fortnight()
@@ -167,6 +168,7 @@ def test_a_reader_after_each_day_needs_the_lookback_and_nothing_else() -> None:
     assert missed > 20
 
 
+@pytest.mark.R3
 def test_many_rows_share_one_updated_at() -> None:
     """R3.3: ties."""
     for day in fortnight():
