@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs lock services services-stop clean
+.PHONY: help setup demo test lint format docs schedule lock services services-stop clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
@@ -31,6 +31,9 @@ docs: setup ## build the dbt docs site of the present lake into site/
 	@$(BIN)/dbt docs generate --static
 	@mkdir -p site && cp target/static_index.html site/index.html
 	@echo "site/index.html"
+
+schedule: setup ## start Dagster: the daily schedule, the sensor for new files, a page on port 3000
+	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev
 
 lock: setup ## renew requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
