@@ -11,6 +11,7 @@ import typer
 
 from python_ingest import demo as demonstration
 from python_ingest import project, steps
+from python_ingest import tour as sightseeing
 from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
@@ -179,6 +180,12 @@ def expire(
 def demo() -> None:
     """Play the real purchase log into a lake of its own, month by month."""
     demonstration.play(project.enter_root())
+
+
+@app.command()
+def tour() -> None:
+    """Play what the lakehouse must do, R1 to R5, on small examples; R3 where a database is given."""
+    sightseeing.play(project.enter_root())
 
 
 def _opened() -> project.Project:

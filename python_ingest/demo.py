@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from python_ingest import project, steps
 from python_ingest.landing_steps import land
 from python_ingest.output import output
 from python_ingest.session import warm_session
+from python_ingest.showing import show_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,13 +74,4 @@ def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Se
 
 
 def _show(spark: SparkSession, name: str, largest: str) -> None:
-    rows = spark.table(name).orderBy(largest, ascending=False).limit(5).collect()
-    table = Table(title=name, title_justify="left", box=None, pad_edge=False, padding=(0, 2))
-    for column in rows[0].asDict():
-        table.add_column(
-            column, no_wrap=True, justify="left" if isinstance(rows[0][column], str) else "right"
-        )
-    for row in rows:
-        table.add_row(*(str(value) for value in row))
-    output.console.print(table)
-    output.console.print()
+    show_rows(spark.table(name).orderBy(largest, ascending=False).limit(5), title=name)

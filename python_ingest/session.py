@@ -38,6 +38,21 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
         return _session(spark_settings(root))
 
 
+SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
+
+
+def retarget(spark: SparkSession, root: Path) -> None:
+    """Let a warm session be that of another target of the profile: of the one that DBT_TARGET names.
+
+    Args:
+        spark: the session.
+        root: the project's folder.
+    """
+    for name, value in spark_settings(root).items():
+        if name.startswith(SWITCHED):
+            spark.conf.set(name, value)
+
+
 def _session(settings: dict[str, str]) -> SparkSession:
     builder = SparkSession.builder.enableHiveSupport()
     for key, value in settings.items():

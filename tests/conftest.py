@@ -18,7 +18,7 @@ from python_ingest.declarations import Feed, feeds_of
 from python_ingest.examining import Landed
 from python_ingest.landing import Lander
 from python_ingest.landing_steps import land
-from python_ingest.session import warm_session
+from python_ingest.session import retarget, warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,7 +43,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 both_formats = pytest.mark.parametrize("table_format", ["delta", "iceberg"], indirect=True)
-SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
 @pytest.fixture
@@ -56,17 +55,10 @@ def table_format(
         yield chosen
         return
     monkeypatch.setenv("DBT_TARGET", chosen)
-    switch(spark)
+    retarget(spark, ROOT)
     yield chosen
     monkeypatch.delenv("DBT_TARGET")
-    switch(spark)
-
-
-def switch(spark: SparkSession) -> None:
-    """Let the warm session be that of the present target."""
-    for name, value in project.spark_settings(ROOT).items():
-        if name.startswith(SWITCHED):
-            spark.conf.set(name, value)
+    retarget(spark, ROOT)
 
 
 _numbers = itertools.count(1)
