@@ -38,7 +38,7 @@ def play(root: Path) -> None:
     tour = Tour(warm_session(root, empty=True), lakehouse)
     for feed in FEEDS:
         (LAKE / "inbox" / feed).mkdir(parents=True)
-    for station in (tour.daily_files, tour.increments, tour.database, tour.devices, tour.snapshots):
+    for station in (tour.daily_files, tour.increments, tour.database, tour.snapshots, tour.devices):
         station()
 
 
@@ -111,35 +111,10 @@ class Tour:
         self._say("Nothing new: skipped.")
         self._command("tidemark land customers orders", self._landing("customers", "orders"))
 
-    def devices(self) -> None:
-        """R5: late events rewrite their own days; a range of dates is read, and replayed, alone."""
-        _title("R5  Device events, late ones too")
-        self._arrive("device_events", "*_2025-01-0[1-7].json")
-        self._land_and_build("device_events")
-        self._say("An event comes six days late: its day alone is written, in silver and gold.")
-        late = {
-            **{"event_id": "late-1", "device_id": "device-0001", "event_ts": "2025-01-02T12:34:56.789Z"},
-            **{"temperature": 99.5, "battery": 50, "status": "ok", "ingest_ts": "2025-01-08T00:10:00Z"},
-        }
-        file = LAKE / "inbox" / "device_events" / "device_events_2025-01-08.json"
-        file.write_text(json.dumps(late) + "\n", encoding="utf-8")
-        self._land_and_build("device_events")
-        self._show(
-            "select event_date, count(distinct input_file_name()) as files from silver.device_events "
-            "where event_date between '2025-01-02' and '2025-01-03' group by all order by all"
-        )
-        self._say("Two days are replayed from bronze; nothing differs, so nothing is written.")
-        self._command(
-            "tidemark rebuild device_events+ --from 2025-01-02 --to 2025-01-03",
-            lambda: steps.rebuild(["device_events+"], "2025-01-02", "2025-01-03"),
-        )
-        self._command("tidemark verify device_events+", lambda: steps.verify(self._spark, ["device_events+"]))
-
     def snapshots(self) -> None:
         """R4: the same feed and models on Iceberg: snapshot ids, time travel, compaction, expiry."""
         _title("R4  The same on Iceberg, by snapshot id")
-        os.environ["DBT_TARGET"] = "iceberg"
-        retarget(self._spark, self._lakehouse.root)
+        self._switch("iceberg")
         (LAKE / "inbox" / "user_events" / "events_2025-01-03_again.csv").unlink()
         self._depart("user_events", "events_2025-01-0[4-7].csv")
         self._land_and_build("user_events", stop_at="user_events")
@@ -158,6 +133,33 @@ class Tour:
         self._show(f"select count(*) as rows from silver.user_events version as of {first}")
         self._command("tidemark compact silver.user_events", lambda: self._compact("silver.user_events"))
         self._command("tidemark verify user_events", lambda: steps.verify(self._spark, ["user_events"]))
+        self._switch("local")
+
+    def devices(self) -> None:
+        """R5: late events rewrite their own days; a range of dates is read, and replayed, alone."""
+        _title("R5  Device events, late ones too")
+        self._arrive("device_events", "*_2025-01-0[1-7].json")
+        self._land_and_build("device_events")
+        self._say("An event comes six days late: its day alone is written, in silver and gold.")
+        late = dict(event_id="late-1", device_id="device-0001", event_ts="2025-01-02T12:34:56.789Z")
+        late |= dict(temperature="99.5", battery="50", status="ok", ingest_ts="2025-01-08T00:10:00Z")
+        file = LAKE / "inbox" / "device_events" / "device_events_2025-01-08.json"
+        file.write_text(json.dumps(late) + "\n", encoding="utf-8")
+        self._land_and_build("device_events")
+        self._show(
+            "select event_date, count(distinct input_file_name()) as files from silver.device_events "
+            "where event_date between '2025-01-02' and '2025-01-03' group by all order by all"
+        )
+        self._say("Two days are replayed from bronze; nothing differs, so nothing is written.")
+        self._command(
+            "tidemark rebuild device_events+ --from 2025-01-02 --to 2025-01-03",
+            lambda: steps.rebuild(["device_events+"], "2025-01-02", "2025-01-03"),
+        )
+        self._command("tidemark verify device_events+", lambda: steps.verify(self._spark, ["device_events+"]))
+
+    def _switch(self, target: str) -> None:
+        os.environ["DBT_TARGET"] = target
+        retarget(self._spark, self._lakehouse.root)
 
     def _compact(self, table: str) -> None:
         steps.compact(self._spark, self._lakehouse, [table])
