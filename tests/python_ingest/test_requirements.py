@@ -1,0 +1,58 @@
+"""Each requirement has a test: its group by a marker, its number in the docstring's first line."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.conftest import ROOT
+
+# the highest number in each group
+GROUPS = {"R1": 5, "R2": 4, "R3": 7, "R4": 5, "R5": 5}
+
+
+def _markers(expression: ast.expr) -> set[str]:
+    """The groups among `pytest.mark.…`, alone or in a list."""
+    return {
+        part.attr for part in ast.walk(expression) if isinstance(part, ast.Attribute) and part.attr in GROUPS
+    }
+
+
+def _tests() -> Iterator[tuple[str, set[str], str]]:
+    """Where a test is, its groups, and its docstring's first line."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        shared = [
+            node.value
+            for node in module.body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+        ]
+        for node in module.body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                groups = set().union(*map(_markers, [*shared, *node.decorator_list]))
+                first, *_ = (ast.get_docstring(node) or "").splitlines() or [""]
+                yield f"{path.relative_to(ROOT)}::{node.name}", groups, first
+
+
+def _numbers(line: str) -> set[str]:
+    """The numbers in a line, `R1.1-R1.4` being four of them."""
+    numbers = set(re.findall(r"\bR\d\.\d\b", line))
+    for group, first, last in re.findall(r"\b(R\d)\.(\d)-R\d\.(\d)\b", line):
+        numbers |= {f"{group}.{number}" for number in range(int(first), int(last) + 1)}
+    return numbers
+
+
+def test_each_requirement_has_a_test() -> None:
+    """`pytest -m R4` finds a test for each number of the group."""
+    wanted = {f"{group}.{number}" for group, last in GROUPS.items() for number in range(1, last + 1)}
+    shown = {number for _, groups, line in _tests() for number in _numbers(line) if number[:2] in groups}
+    assert sorted(wanted - shown) == []
+
+
+def test_numbers_and_markers_agree() -> None:
+    """A test that names a requirement is found by the marker of its group."""
+    unmarked = {
+        where: sorted(lacking)
+        for where, groups, line in _tests()
+        if (lacking := {number[:2] for number in _numbers(line)} - groups)
+    }
+    assert unmarked == {}
