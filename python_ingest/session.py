@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -32,6 +33,7 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
     if not any(JARS.glob("*.jar")):
         raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
     hold(lake_folder())
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # prints a failing query's stack trace, too
     if empty:
         _empty(lake_folder())
     with _quiet_jvm(root / "logs"):

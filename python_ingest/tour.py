@@ -182,6 +182,8 @@ class Tour:
 
     def _build(self, *feeds: str, stop_at: str | None = None) -> None:
         selectors = [stop_at] if stop_at else [f"source:bronze.{feed}+" for feed in feeds]
+        if "user_events" in feeds:
+            selectors.append("event_types")  # the seed that says which types there are
         options = ["--select", *selectors]
         said = f"dbt build {shlex.join(options)}"
         self._command(said, lambda: steps.build([*steps.DATA_ONLY, *options]))

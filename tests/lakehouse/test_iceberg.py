@@ -14,6 +14,7 @@ from tests.conftest import ROOT, Lakehouse, latest_version, take_back
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [
+    pytest.mark.R1,
     pytest.mark.R4,
     pytest.mark.parametrize("table_format", ["iceberg"], indirect=True),
 ]
