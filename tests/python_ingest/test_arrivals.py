@@ -11,6 +11,7 @@ import pytest
 from python_ingest.arrivals import fingerprints, watched
 from python_ingest.declarations import FileFeed, feeds_of
 
+pytestmark = pytest.mark.R4
 NOW = 1_750_000_000.0
 
 

@@ -52,6 +52,7 @@ def test_the_same_command_gives_the_same_bytes(tmp_path: Path) -> None:
     assert json.loads(line) == envelope(stock, None)
 
 
+@pytest.mark.R3
 def test_the_week_of_movements_in_the_repository_is_the_simulators(tmp_path: Path) -> None:
     """R3.6: the command in its README writes the same bytes again."""
     run("shop", "--into", "files", "--folder", tmp_path, "--rows", 600)

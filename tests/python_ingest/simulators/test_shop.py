@@ -122,6 +122,7 @@ def test_an_update_changes_the_row_and_never_takes_its_time_back() -> None:
             assert one.row[time] >= one.before[time]
 
 
+@pytest.mark.R2
 def test_no_warehouse_holds_less_than_nothing() -> None:
     """R2.2: after each movement, correction and cancellation; goods are taken, too."""
     held: Counter[tuple[str, str]] = Counter()
