@@ -19,7 +19,7 @@ lint: setup ## ruff, mypy and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@TIDEMARK_LAKE=lake-lint $(BIN)/sqlfluff lint models tests/dbt/silver
+	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 
 format: setup ## mend what ruff can mend
