@@ -191,7 +191,7 @@
 {% macro parsed_measures(measures) %}
     {% set parsed = [] %}
     {% for name, aggregate in measures.items() %}
-        {% set match = modules.re.match('^(count|sum|min|max)\((.*)\)$', aggregate | trim) %}
+        {% set match = modules.re.match('^(count|sum|min|max)[(](.*)[)]$', aggregate | trim) %}
         {% if not match or not tidemark.is_one_expression(match.group(2)) %}
             {% do exceptions.raise_compiler_error(
                 this.identifier ~ ': folded() cannot fold `' ~ aggregate ~ '`. It folds count, sum, min and max of an expression.'

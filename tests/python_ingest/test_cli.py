@@ -31,6 +31,22 @@ def test_an_unknown_feed_is_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
 
 
+@pytest.mark.R3
+def test_a_connection_enables_its_feeds_and_stands_in_no_file(tmp_path: Path) -> None:
+    """R3.7: the shop's feeds and models are there with its URL, whose password dbt writes nowhere."""
+    command = [sys.executable, "-m", "dbt.cli.main", "--log-path", str(tmp_path), "--log-level-file", "debug"]
+    command += ["parse", "--target-path", str(tmp_path / "target")]
+    variables = os.environ | {"TIDEMARK_CONNECTION_SHOP": "postgresql://reader:s3cr3t@localhost/shop"}
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    manifest = json.loads((tmp_path / "target" / "manifest.json").read_text(encoding="utf-8"))
+    assert {"source.tidemark.bronze.customers", "source.tidemark.bronze.orders"} <= manifest["sources"].keys()
+    assert "model.tidemark.customer_value" in manifest["nodes"]
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"dbt.log", "partial_parse.msgpack"} <= {path.name for path in written}
+    assert [path for path in written if b"s3cr3t" in path.read_bytes()] == []
+
+
 def test_json_for_machines(tmp_path: Path) -> None:
     """One object a line, errors too."""
     done = tidemark("--log-format", "json", "land", "ordres", TIDEMARK_LAKE=str(tmp_path / "lake"))

@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.R1
 
 COPIED = ("dbt_project.yml", "profiles.yml", ".sqlfluff", "models", "macros", "seeds", "tests/dbt", "conf")
-ORDERS = """Order ID;Date;E-mail (work);Amount;Zip;Note;updated_at
+INVOICES = """Invoice ID;Date;E-mail (work);Amount;Zip;Note;updated_at
 1;2025-01-01;a@x.org;10.50;01234;;2025-01-01T10:00:00Z
 2;2025-01-01;b@x.org;7;53111;it's "big";2025-01-01T11:00:00Z
 3;2025-01-02;c@x.org;;53111;{{ x }};2025-01-02T11:00:00Z
@@ -71,7 +71,7 @@ def _write(path: Path, text: str) -> Path:
 @pytest.mark.R5
 def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession, prefix: str) -> None:
     """R1.1-R1.4, R5.1: odd names and types, nested ones; each with rules, tests, a unit test."""
-    orders = _write(copy / "data/raw/orders/orders_2025-01-01.csv", ORDERS).parent
+    invoices = _write(copy / "data/raw/invoices/invoices_2025-01-01.csv", INVOICES).parent
     _write(copy / "data/raw/parcels/p.jsonl", PARCELS)
     (copy / "data/raw/readings").mkdir()
     with (copy / "data/raw/readings/1.avro").open("wb") as stream:
@@ -82,20 +82,20 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
         "select 1L as `Stop Id`, cast(2.5 as decimal(5, 1)) as metres, array(struct(1 as n)) as l"
     )
     stops.write.parquet(str(copy / "data/raw/stops"))
-    for name in ("orders", "parcels/p.jsonl", "readings", "stops"):
+    for name in ("invoices", "parcels/p.jsonl", "readings", "stops"):
         steps.add(copy / "data/raw" / name, None, project.load())
     lakehouse = project.load()
-    with pytest.raises(TidemarkError, match="There is a feed 'orders' already"):
-        steps.add(orders, None, lakehouse)
+    with pytest.raises(TidemarkError, match="There is a feed 'invoices' already"):
+        steps.add(invoices, None, lakehouse)
 
-    header, *_ = ORDERS.splitlines()
-    _write(orders / "orders_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
-    feeds = ("orders", "parcels", "readings", "stops")
+    header, *_ = INVOICES.splitlines()
+    _write(invoices / "invoices_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
+    feeds = ("invoices", "parcels", "readings", "stops")
     land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
     built = steps.build(["--select", *(f"source:bronze.{name}+" for name in feeds)])
     assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
-        "silver.orders": "3 inserted",
-        "silver.rejected_orders": "1 inserted",
+        "silver.invoices": "3 inserted",
+        "silver.rejected_invoices": "1 inserted",
         "silver.parcels": "2 inserted",
         "silver.rejected_parcels": "no change",
         "silver.readings": "1 inserted",
@@ -103,14 +103,14 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
         "silver.stops": "1 inserted",
         "silver.rejected_stops": "no change",
     }
-    found = spark.table(f"{prefix}_silver.orders").orderBy("order_id").collect()
-    assert [(r["order_id"], str(r["amount"]), r["zip"], r["note"]) for r in found] == [
+    found = spark.table(f"{prefix}_silver.invoices").orderBy("invoice_id").collect()
+    assert [(r["invoice_id"], str(r["amount"]), r["zip"], r["note"]) for r in found] == [
         (1, "10.50", "01234", None),
         (2, "7.00", "53111", 'it\'s "big"'),
         (3, "8.25", "53111", "paid"),
     ]
-    (rejected,) = spark.table(f"{prefix}_silver.rejected_orders").collect()
-    assert rejected["rejection_reason"] == "order_id is not a whole number"
+    (rejected,) = spark.table(f"{prefix}_silver.rejected_invoices").collect()
+    assert rejected["rejection_reason"] == "invoice_id is not a whole number"
     assert spark.table(f"{prefix}_silver.parcels").where("parcel_to.zip = 53111").count() == 1
     assert spark.table(f"{prefix}_silver.readings").where("place.room = 'hall'").count() == 1
     assert spark.table(f"{prefix}_silver.stops").where("stop_id = 1 and metres = 2.5").count() == 1
@@ -138,6 +138,8 @@ def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
     with pytest.raises(TidemarkError, match="There are no files"):
         steps.add(copy / "nowhere", None, project.load())
     assert not (copy / "macros/staging/staged_some_feed.sql").exists()
+    with pytest.raises(TidemarkError, match="There is a feed 'orders' already: macros/staging/staged_orders"):
+        steps.add(_write(copy / "some" / "orders.csv", "id,a\n1,2\n"), None, project.load())
 
 
 def test_types_that_fit_all_values(tmp_path: Path) -> None:

@@ -1,0 +1,23 @@
+{# A deletion has the last row's values, whatever they are, and must not be missed: no rule applies to it. #}
+{% macro staged_customers(landed) %}
+    with copied as (
+        select
+            customer_id,
+            name,
+            email,
+            created_at,
+            updated_at,
+            _is_deleted,
+            to_json(struct(customer_id, name, email, created_at, updated_at)) as raw_record,
+            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
+        from {{ landed }}
+    )
+
+    select
+        *,
+        {{ rejection_reason([
+            ("not _is_deleted and coalesce(trim(name), '') = ''", 'name is missing'),
+            ('not _is_deleted and created_at is null', 'created_at is not a time'),
+        ]) }} as rejection_reason
+    from copied
+{% endmacro %}

@@ -1,0 +1,32 @@
+{# A deletion has the last row's values, whatever they are, and must not be missed: no rule applies to it. #}
+{% macro staged_orders(landed) %}
+    with copied as (
+        select
+            order_id,
+            customer_id,
+            product_name,
+            quantity,
+            price,
+            order_date,
+            coalesce(nullif(trim(channel), ''), 'unknown') as channel,
+            updated_at,
+            _is_deleted,
+            to_json(struct(
+                order_id, customer_id, product_name, quantity, price, order_date, channel, updated_at
+            )) as raw_record,
+            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
+        from {{ landed }}
+    )
+
+    select
+        *,
+        {{ rejection_reason([
+            ('not _is_deleted and customer_id is null', 'customer_id is missing'),
+            ("not _is_deleted and coalesce(trim(product_name), '') = ''", 'product_name is missing'),
+            ('not _is_deleted and coalesce(quantity, 0) <= 0', 'quantity is not positive'),
+            ('not _is_deleted and price is null', 'price is not a number'),
+            ('not _is_deleted and price < 0', 'price is negative'),
+            ('not _is_deleted and order_date is null', 'order_date is not a date'),
+        ]) }} as rejection_reason
+    from copied
+{% endmacro %}

@@ -1,0 +1,14 @@
+{{ config(unique_key='customer_id') }}
+
+-- a customer's orders are spread over all history, so the changes are folded into the totals
+with customers as (
+    {{ folded(ref('orders'), by='customer_id', where='not _is_deleted', measures={
+        'orders': 'count(*)',
+        'quantity': 'sum(quantity)',
+        'amount': 'sum(quantity * price)',
+        'first_order_date': 'min(order_date)',
+        'last_order_date': 'max(order_date)',
+    }) }}
+)
+
+select * from customers

@@ -1,0 +1,28 @@
+{{ config(unique_key=['order_date', 'channel']) }}
+
+with touched as (
+    select * from {{ touched_keys(ref('orders'), ['order_date', 'channel']) }}
+),
+
+orders as (
+    select * from {{ pinned(ref('orders'), touched='order_date') }}
+    where not _is_deleted
+),
+
+daily as (
+    select
+        touched.order_date,
+        touched.channel,
+        count(orders.order_id) as orders,
+        sum(orders.quantity) as quantity,
+        sum(orders.quantity * orders.price) as amount,
+        count(orders.order_id) = 0 as _is_deleted
+    from touched
+    left join orders
+        on
+            touched.order_date = orders.order_date
+            and touched.channel = orders.channel
+    group by touched.order_date, touched.channel
+)
+
+select * from daily

@@ -1,0 +1,3 @@
+{{ config(unique_key=['_batch_id', '_row_number']) }}
+
+{{ rejections(staged_customers(changes(source('bronze', 'customers')))) }}

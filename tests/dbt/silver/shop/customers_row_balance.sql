@@ -1,0 +1,1 @@
+{{ row_balance(accepted=ref('customers'), rejected=ref('rejected_customers')) }}

@@ -1,0 +1,1 @@
+{{ row_balance(accepted=ref('orders'), rejected=ref('rejected_orders')) }}

@@ -1,0 +1,157 @@
+"""R3: the shop's models follow a database in steps; after each, gold is what the database says itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import psycopg
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest import project, steps
+from python_ingest.connections import connection
+from python_ingest.landing_steps import land
+from python_ingest.simulators.shop import shop_days
+from python_ingest.simulators.targets import PostgresTarget
+from python_ingest.verify import verify
+from tests.conftest import Lakehouse
+from tests.servers.postgresql import Postgres, postgres
+
+pytestmark = [pytest.mark.R2, pytest.mark.R3]
+DAYS, STEP, ROWS, START = 12, 4, 100, date(2025, 3, 24)  # clocks are put forward in Berlin on 2025-03-30
+FEEDS = ("customers", "orders")
+TOTALS = "count(*), sum(quantity), sum(quantity * price)"
+TOLD = "coalesce(to_jsonb(orders) ->> 'channel', 'unknown')"  # the column is not there from the beginning
+SOUND = f"(select *, {TOLD} as told from orders where quantity > 0)"
+THERE = {
+    "daily_product_sales": f"select order_date, product_name, {TOTALS} from {SOUND} as orders group by 1, 2",
+    "daily_channel_sales": f"select order_date, told, {TOTALS} from {SOUND} as orders group by 1, 2",
+    "customer_orders": f"select customer_id, {TOTALS}, min(order_date), max(order_date) "
+    f"from {SOUND} as orders group by 1",
+    "customer_value": "select customer_id, name, cast(created_at at time zone 'UTC' as date), "
+    "count(order_id), coalesce(sum(quantity * price), 0), round(avg(quantity * price), 2), "
+    "min(order_date), max(order_date) "
+    f"from customers left join {SOUND} as orders using (customer_id) group by 1, 2, 3",
+}
+MODELS = [*FEEDS, *(f"rejected_{feed}" for feed in FEEDS), *THERE]
+# What else happens before each step: two orders break a rule, then one is mended and one deleted.
+BESIDES = (
+    [
+        f"insert into orders select {number}, customer_id, 'Lamp, oak', {quantity}, 1, '{START}', '{START}' "
+        "from orders order by order_id limit 1"
+        for number, quantity in ((900001, 0), (900002, -1))
+    ],
+    [
+        "update orders set quantity = 3, updated_at = updated_at + interval '1 day' where order_id = 900001",
+        "delete from orders where order_id = 900002",
+    ],
+    [],
+)
+
+
+class Shop:
+    """The shop's models on schemas of their own, beside the database."""
+
+    def __init__(self, spark: SparkSession, database: psycopg.Connection[Any], lakehouse: Lakehouse) -> None:
+        self.spark, self.database, self.lakehouse = spark, database, lakehouse
+        self.said: dict[str, str] = {}
+        self.wrong: list[str] = []
+
+    def build(self) -> None:
+        lakehouse = project.load()
+        land(self.spark, lakehouse, [lakehouse.feeds[name] for name in FEEDS])
+        built = steps.build(("--select", *(f"source:bronze.{name}+" for name in FEEDS)))
+        assert built.warned == []
+        self.said = {table.table.removeprefix("shop_"): table.said for table in built.tables}
+
+    def differing(self, model: str) -> list[Any]:
+        """The rows that gold or the database has alone."""
+        there = self.database.execute(THERE[model].encode()).fetchall()
+        here = [tuple(row) for row in self.lakehouse.table(f"gold.{model}").collect()]
+        assert len(there) == len(here) > 0
+        return sorted(set(there) ^ set(here), key=str)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    with postgres() as started:
+        yield started
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, server: Postgres) -> None:
+    monkeypatch.setenv("TIDEMARK_SCHEMA", "shop")
+    monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", server.url("shop"))
+
+
+@pytest.fixture(scope="module")
+def shop(spark: SparkSession, server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """Twelve days, landed and built every four of them; `wrong` is what differed after each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIDEMARK_SCHEMA", "shop")
+        patch.setenv("TIDEMARK_CONNECTION_SHOP", server.create_database("shop"))
+        database = server.connect("shop")
+        shop = Shop(spark, database, Lakehouse(spark, tmp_path_factory.mktemp("raw"), "shop"))
+        days = list(shop_days(START, DAYS, ROWS, 5))
+        with PostgresTarget(connection("shop", "postgresql")) as target:
+            for number, besides in enumerate(BESIDES):
+                for day in days[number * STEP :][:STEP]:
+                    target.apply(day.operations)
+                for statement in besides:
+                    database.execute(statement.encode())
+                shop.build()
+                for model in THERE:
+                    shop.wrong += [f"step {number}, {model}: {row}" for row in shop.differing(model)]
+        yield shop
+        database.close()
+
+
+def test_gold_is_the_databases_own_answer(shop: Shop) -> None:
+    """R3.1, R2.2: with late updates, deletes, a new column, other customers' names; after every step."""
+    assert shop.wrong == []
+    kept = shop.lakehouse.table("silver.orders").where("_is_deleted").count()
+    assert kept >= DAYS
+
+
+def test_an_order_that_breaks_a_rule_waits_for_its_correction(shop: Shop) -> None:
+    """R3.1: it is set aside with the reason; corrected it counts, and deleted it stays away."""
+    rejected = shop.lakehouse.table("silver.rejected_orders").selectExpr(
+        "get_json_object(raw_record, '$.order_id')", "rejection_reason"
+    )
+    reason = "quantity is not positive"
+    assert sorted(map(tuple, rejected.collect())) == [("900001", reason), ("900002", reason)]
+    orders = (
+        shop.lakehouse.table("silver.orders").where("order_id > 900000").select("quantity", "_is_deleted")
+    )
+    assert sorted(map(tuple, orders.collect())) == [(-1, True), (3, False)]
+
+
+@pytest.mark.usefixtures("here")
+def test_shop_tables_equal_a_rebuild(shop: Shop) -> None:
+    """R2.2: after all steps every table is what bronze gives anew."""
+    verdicts = list(verify(shop.spark, MODELS))
+    assert [verdict.table for verdict in verdicts if not verdict.holds] == []
+    assert len(verdicts) == len(MODELS)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_late_update_touches_its_day_alone(shop: Shop) -> None:
+    """R3.1: one that does not move updated_at, of a recent order; then nothing new writes nothing."""
+    shop.database.execute(
+        b"update orders set quantity = quantity + 1 where order_id = (select max(order_id) from orders "
+        b"where order_id < 900000 and order_date < (select max(order_date) from orders))"
+    )
+    shop.build()
+    assert {name: said for name, said in shop.said.items() if said != "no change"} == {
+        "silver.orders": "1 updated",
+        "gold.daily_product_sales": "1 updated",
+        "gold.daily_channel_sales": "1 updated",
+        "gold.customer_orders": "1 updated",
+        "gold.customer_value": "1 updated",
+    }
+    assert [shop.differing(model) for model in THERE] == [[]] * len(THERE)
+    before = shop.lakehouse.versions()
+    shop.build()
+    assert shop.lakehouse.versions() == before
