@@ -46,7 +46,7 @@ services-stop: ## stop them and delete what they hold
 	@$(BIN)/python -m tests.servers stop
 
 clean: ## remove everything that was made here, lakes included
-	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info
+	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
 .venv/.ready: requirements.lock pyproject.toml
 	@sh scripts/check_machine.sh "$(PYTHON)"
