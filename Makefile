@@ -19,7 +19,7 @@ lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@TIDEMARK_CONNECTION_SHOP=none sh scripts/check_conventions.sh
+	@sh scripts/check_conventions.sh
 	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 
@@ -47,7 +47,7 @@ services-stop: ## stop them and delete what they hold
 	@$(BIN)/python -m tests.servers stop
 
 clean: ## remove everything that was made here, lakes included
-	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info
+	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
 .venv/.ready: requirements.lock pyproject.toml
 	@sh scripts/check_machine.sh "$(PYTHON)"
