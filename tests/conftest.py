@@ -155,10 +155,10 @@ class Lakehouse:
     def rows(self, name: str) -> list[tuple[Any, ...]]:
         return sorted((tuple(row) for row in self.table(name).collect()), key=str)
 
-    def versions(self) -> dict[str, int]:
-        """The latest version of every table of bronze, silver and gold."""
+    def versions(self, *layers: str) -> dict[str, int]:
+        """The latest version of every table of bronze, silver and gold, or of these schemas."""
         found = {}
-        for layer in ("bronze", "silver", "gold"):
+        for layer in layers or ("bronze", "silver", "gold"):
             tables = self.spark.sql(f"show tables in {self.prefix}_{layer}").where("not isTemporary")
             for row in tables.collect():
                 name = f"{self.prefix}_{layer}.{row['tableName']}"

@@ -26,7 +26,8 @@ TOTALS = "count(*), sum(quantity), sum(quantity * price)"
 TOLD = "coalesce(to_jsonb(orders) ->> 'channel', 'unknown')"  # the column is not there from the beginning
 SOUND = f"(select *, {TOLD} as told from orders where quantity > 0)"
 THERE = {
-    "daily_product_sales": f"select order_date, product_name, {TOTALS} from {SOUND} as orders group by 1, 2",
+    "daily_product_sales": f"select order_date, product_name, {TOTALS}, max(price) "
+    f"from {SOUND} as orders group by 1, 2",
     "daily_channel_sales": f"select order_date, told, {TOTALS} from {SOUND} as orders group by 1, 2",
     "customer_orders": f"select customer_id, {TOTALS}, min(order_date), max(order_date) "
     f"from {SOUND} as orders group by 1",
@@ -35,7 +36,7 @@ THERE = {
     "min(order_date), max(order_date) "
     f"from customers left join {SOUND} as orders using (customer_id) group by 1, 2, 3",
 }
-MODELS = [*FEEDS, *(f"rejected_{feed}" for feed in FEEDS), *THERE]
+MODELS = [*FEEDS, *(f"rejected_{feed}" for feed in FEEDS), "customer_history", "products", *THERE]
 # What else happens before each step: two orders break a rule, then one is mended and one deleted.
 BESIDES = (
     [
@@ -128,6 +129,31 @@ def test_an_order_that_breaks_a_rule_waits_for_its_correction(shop: Shop) -> Non
     assert sorted(map(tuple, orders.collect())) == [(-1, True), (3, False)]
 
 
+def test_snapshots_and_the_history_keep_what_was(shop: Shop) -> None:
+    """R2.2: slowly changing dimensions: each state that a run found, each version that was read."""
+    snapshot = shop.lakehouse.table("snapshots.customers_snapshot")
+    there = shop.database.execute("select customer_id, name, email from customers").fetchall()
+    current = snapshot.where("dbt_valid_to is null").select("customer_id", "name", "email").collect()
+    assert sorted(map(tuple, current)) == sorted(there)
+    living = {row[0] for row in there}
+    ended = {
+        row["customer_id"]
+        for row in snapshot.groupBy("customer_id").agg({"dbt_valid_to": "count", "*": "count"}).collect()
+        if row["count(dbt_valid_to)"] == row["count(1)"]
+    }
+    assert ended, "customers were deleted"
+    assert ended & living == set()
+    states = [(row["customer_id"], row["name"], row["email"]) for row in snapshot.collect()]
+    history = shop.lakehouse.table("silver.customer_history").where("not is_deleted")
+    versions = [(row["customer_id"], row["name"], row["email"]) for row in history.collect()]
+    assert set(states) <= set(versions)
+    assert len(states) > len(living) + len(ended), "customers were changed"
+    gone = shop.lakehouse.table("silver.customer_history").where("is_current and is_deleted")
+    assert {row["customer_id"] for row in gone.collect()} >= ended
+    prices = shop.lakehouse.table("snapshots.products_snapshot").groupBy("product_name").count()
+    assert prices.where("count > 1").count() > 0
+
+
 @pytest.mark.usefixtures("here")
 def test_shop_tables_equal_a_rebuild(shop: Shop) -> None:
     """R2.2: after all steps every table is what bronze gives anew."""
@@ -147,11 +173,12 @@ def test_a_late_update_touches_its_day_alone(shop: Shop) -> None:
     assert {name: said for name, said in shop.said.items() if said != "no change"} == {
         "silver.orders": "1 updated",
         "gold.daily_product_sales": "1 updated",
+        "gold.products": "1 updated",
         "gold.daily_channel_sales": "1 updated",
         "gold.customer_orders": "1 updated",
         "gold.customer_value": "1 updated",
     }
     assert [shop.differing(model) for model in THERE] == [[]] * len(THERE)
-    before = shop.lakehouse.versions()
+    before = shop.lakehouse.versions("bronze", "silver", "gold", "snapshots")
     shop.build()
-    assert shop.lakehouse.versions() == before
+    assert shop.lakehouse.versions("bronze", "silver", "gold", "snapshots") == before

@@ -16,6 +16,7 @@ daily as (
         count(orders.order_id) as orders,
         sum(orders.quantity) as quantity,
         sum(orders.quantity * orders.price) as amount,
+        max(orders.price) as highest_price,
         count(orders.order_id) = 0 as _is_deleted
     from touched
     left join orders

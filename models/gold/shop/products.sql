@@ -1,0 +1,28 @@
+{{ config(unique_key='product_name') }}
+
+with touched as (
+    select * from {{ touched_keys(ref('daily_product_sales'), 'product_name') }}
+),
+
+-- a day of a product is one row, so that no order is read again
+daily as (
+    select * from {{ pinned(ref('daily_product_sales')) }}
+),
+
+sold as (
+    select
+        touched.product_name,
+        max_by(daily.highest_price, daily.order_date) as price,
+        sum(daily.orders) as orders,
+        sum(daily.quantity) as quantity,
+        sum(daily.amount) as amount,
+        min(daily.order_date) as first_order_date,
+        max(daily.order_date) as last_order_date,
+        count(daily.order_date) = 0 as _is_deleted
+    from touched
+    left join daily
+        on touched.product_name = daily.product_name
+    group by touched.product_name
+)
+
+select * from sold
