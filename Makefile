@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs schedule lock services services-stop clean
+.PHONY: help setup demo tour test lint format docs schedule lock services services-stop clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
@@ -11,6 +11,9 @@ setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the j
 
 demo: setup ## land the real purchase log month by month and build it
 	@$(BIN)/tidemark demo
+
+tour: setup ## play R1 to R5 on small examples, with a PostgreSQL of its own where it is installed
+	@$(BIN)/python -m tests.servers beside $(BIN)/tidemark tour
 
 test: lint .servers/.ready ## run everything: lint, then pytest with dbt build on scratch lakes, in two processes
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile

@@ -1,4 +1,4 @@
-"""`make services` and `make services-stop`: PostgreSQL and Kafka on fixed ports of the loopback interface."""
+"""`make services`: PostgreSQL and Kafka on fixed ports of the loopback interface; `make tour`: one beside a command."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from tests.servers.kafka import Kafka
-from tests.servers.postgresql import VERSIONS, Postgres, create_cluster
+from tests.servers.postgresql import VERSIONS, Postgres, create_cluster, postgres
 
 FOLDER = Path(tempfile.gettempdir()) / f"tidemark-services-{os.getuid()}"
 POSTGRES_PORT, KAFKA_PORT, CONTROLLER_PORT = 55432, 19092, 19093
@@ -48,5 +49,14 @@ def stop() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
 
 
+def beside(*command: str) -> None:
+    """Run a command with an empty PostgreSQL of its own beside it, where PostgreSQL is installed."""
+    if not VERSIONS.exists():
+        sys.exit(subprocess.run(command, check=False).returncode)
+    with postgres() as server:
+        os.environ["TIDEMARK_CONNECTION_SHOP"] = server.create_database("shop")
+        sys.exit(subprocess.run(command, check=False).returncode)
+
+
 if __name__ == "__main__":
-    {"start": start, "stop": stop}[sys.argv[1]]()
+    {"start": start, "stop": stop, "beside": beside}[sys.argv[1]](*sys.argv[2:])
