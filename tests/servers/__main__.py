@@ -1,4 +1,4 @@
-"""`make services`: PostgreSQL and Kafka on fixed ports of the loopback interface; `make tour`: one beside a command."""
+"""`make services`: PostgreSQL and Kafka on fixed ports of the loopback interface; `make tour`: one beside it."""
 
 from __future__ import annotations
 
