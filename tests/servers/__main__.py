@@ -1,4 +1,4 @@
-"""`make services`: PostgreSQL and Kafka on fixed ports of the loopback interface; `make tour`: one beside it."""
+"""`make services`: PostgreSQL and Kafka on fixed ports of the loopback interface; `make tour`: one of them."""
 
 from __future__ import annotations
 
