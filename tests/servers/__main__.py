@@ -1,4 +1,4 @@
-"""`make services`: PostgreSQL and Kafka on fixed ports of the loopback interface; `make tour`: one of them."""
+"""PostgreSQL and Kafka on fixed ports of the loopback interface (`make services`), or one for `make tour`."""
 
 from __future__ import annotations
 
