@@ -170,7 +170,8 @@ def test_a_late_update_touches_its_day_alone(shop: Shop) -> None:
         b"where order_id < 900000 and order_date < (select max(order_date) from orders))"
     )
     shop.build()
-    assert {name: said for name, said in shop.said.items() if said != "no change"} == {
+    models = {name: said for name, said in shop.said.items() if not name.startswith("snapshots.")}
+    assert {name: said for name, said in models.items() if said != "no change"} == {
         "silver.orders": "1 updated",
         "gold.daily_product_sales": "1 updated",
         "gold.products": "1 updated",
