@@ -13,7 +13,14 @@ from python_ingest.declarations import Feed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
 from python_ingest.metadata import metadata_of
-from python_ingest.table_format import DELTA, append_once, identity_of, location_of, table_format
+from python_ingest.table_format import (
+    DELTA,
+    append_once,
+    identity_of,
+    location_of,
+    table_exists,
+    table_format,
+)
 from python_ingest.tables import create_table
 from python_ingest.widening import iceberg_widens, widened
 
@@ -59,7 +66,7 @@ class BronzeTable:
             LandingError: when the table is gone, or has a type to which the declared one is no widening.
         """
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
-        if not self._spark.catalog.tableExists(self.name):
+        if not table_exists(self._spark, self.name):
             if landed_batch:
                 raise LandingError(
                     f"{self.name} does not exist, but its batches up to {landed_batch} were landed.",

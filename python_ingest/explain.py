@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from python_ingest.compiling import Compiled, compiled_models
-from python_ingest.table_format import DELTA, table_format
+from python_ingest.table_format import DELTA, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,7 +89,7 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
 
 
 def _read(spark: SparkSession, source: str, said: str) -> Read:
-    if not spark.catalog.tableExists(source):
+    if not table_exists(spark, source):
         return Read(source, said, 0, 0)
     if versions := VERSIONS.match(said):
         first, last = int(versions[1]), int(versions[2])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from python_ingest.table_format import table_exists
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -33,7 +35,7 @@ def export_rejected(spark: SparkSession, ops_schema: str, feeds: Sequence[str], 
     with target.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
-        if spark.catalog.tableExists(table):
+        if table_exists(spark, table):
             waiting = spark.table(table).where(f.col("feed").isin(*feeds) & f.col("replayed_batch").isNull())
             ordered = waiting.orderBy("feed", "batch_id", "row_id").select(*COLUMNS)
             for row in ordered.toLocalIterator():

@@ -18,6 +18,7 @@ from python_ingest.kafka.topic import topic_of
 from python_ingest.output import count_of, output
 from python_ingest.project import Project
 from python_ingest.storage import utc_time
+from python_ingest.table_format import table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,7 +96,7 @@ def _kind(feed: Feed) -> tuple[str, str]:
 
 
 def _sums(spark: SparkSession, table: str, newest: str) -> dict[str, tuple[int, datetime | None]]:
-    if not spark.catalog.tableExists(table):
+    if not table_exists(spark, table):
         return {}
     landed = spark.table(table).where("state = 'landed'").groupBy("feed")
     rows: Any = landed.agg(*map(expr, ("sum(row_count) as rows", f"unix_micros({newest}) as last"))).collect()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.errors import TidemarkError
 from python_ingest.storage import utc_time
-from python_ingest.table_format import DELTA, table_format
+from python_ingest.table_format import DELTA, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str
     Raises:
         TidemarkError: for a name that is none of them, or not built yet.
     """
-    there = [table for table in known if spark.catalog.tableExists(table)]
+    there = [table for table in known if table_exists(spark, table)]
     unknown = [name for name in names if name not in there]
     if unknown:
         raise TidemarkError(
@@ -125,7 +125,7 @@ def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
 def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
     """Return the version up to which each model has read each table, by table and model."""
     checkpoints = f"{ops_schema}.checkpoints"
-    if not spark.catalog.tableExists(checkpoints):
+    if not table_exists(spark, checkpoints):
         return {}
     rows = spark.sql(
         f"select source, model, max_by(version, sequence) as version from {checkpoints} "
@@ -144,7 +144,7 @@ def _unread(spark: SparkSession, table: str, marks: dict[str, int], horizon: dat
     return [
         f"{model} (up to version {mark})"
         for model, mark in sorted(marks.items())
-        if mark in followed_at and followed_at[mark] < horizon and spark.catalog.tableExists(model)
+        if mark in followed_at and followed_at[mark] < horizon and table_exists(spark, model)
     ]
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
-from python_ingest.table_format import append_once
+from python_ingest.table_format import append_once, table_exists
 from python_ingest.tables import FeedTable, local_rows
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Quarantine(FeedTable):
         Returns:
             None when there are none. Records whose columns are not known are left out.
         """
-        if not self._spark.catalog.tableExists(self._table):
+        if not table_exists(self._spark, self._table):
             return None
         batch = "null" if replayed_batch is None else str(replayed_batch)
         found = self._rows().where(f"replayed_batch <=> {batch} and fields is not null")

@@ -20,6 +20,11 @@ def table_format(spark: SparkSession) -> str:
     return str(spark.conf.get("spark.sql.sources.default"))
 
 
+def table_exists(spark: SparkSession, table: str) -> bool:
+    """Return whether the target's catalog has a table; Spark alone would look into the session's own, too."""
+    return spark.catalog.tableExists(f"{spark.catalog.currentCatalog()}.{table}")
+
+
 def properties_of_new(spark: SparkSession) -> dict[str, str]:
     """Return the properties that every new table has."""
     if table_format(spark) == DELTA:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructType
 
 from python_ingest.errors import TidemarkError
-from python_ingest.table_format import DELTA, append, properties_of_new, table_format
+from python_ingest.table_format import DELTA, append, properties_of_new, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ def create_table(
     Raises:
         TidemarkError: when the folder holds rows of a table that the catalog has lost.
     """
-    if spark.catalog.tableExists(table):
+    if table_exists(spark, table):
         return
     schema, _, name = table.partition(".")
     spark.sql(f"create schema if not exists {schema}")

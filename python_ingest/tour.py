@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,7 +84,7 @@ class Tour:
         self._build("inventory_movements")
         self._show(
             "select model, source, max(version) as version from ops.checkpoints "
-            "where model like '%inventory%' group by all order by model"
+            "where model like '%.%inventory%' and model not like 'test.%' group by all order by model"
         )
         self._show("select * from gold.inventory_on_hand order by quantity_on_hand desc limit 3")
 
@@ -100,14 +100,15 @@ class Tour:
         from python_ingest.simulators.shop import shop_days
         from python_ingest.simulators.targets import PostgresTarget
 
+        models = ("customers", "customer_history", "orders", "daily_product_sales")
         days = list(shop_days(date(2025, 1, 1), 4, 60, 20250101))
         with PostgresTarget(connection("shop", "postgresql")) as target:
             for day in days[:3]:
                 target.apply(day.operations)
-            self._land_and_build("customers", "orders")
+            self._land_and_build("customers", "orders", models=models)
             self._say("Another day of the shop: new and changed orders, late updates, deletes.")
             target.apply(days[3].operations)
-            self._land_and_build("customers", "orders")
+            self._land_and_build("customers", "orders", models=models)
         self._say("Nothing new: skipped.")
         self._command("tidemark land customers orders", self._landing("customers", "orders"))
 
@@ -117,12 +118,12 @@ class Tour:
         self._switch("iceberg")
         (LAKE / "inbox" / "user_events" / "events_2025-01-03_again.csv").unlink()
         self._depart("user_events", "events_2025-01-0[4-7].csv")
-        self._land_and_build("user_events", stop_at="user_events")
+        self._land_and_build("user_events", models=("user_events",))
         self._arrive("user_events", "events_2025-01-04.csv")
         self._command("tidemark land user_events", self._landing("user_events"))
         self._show("select committed_at, snapshot_id, operation from bronze.user_events.snapshots order by 1")
         self._command("tidemark explain user_events", lambda: steps.explain(self._spark, ["user_events"]))
-        self._build("user_events", stop_at="user_events")
+        self._build("user_events", models=("user_events",))
         self._show(
             "select model, max_by(version, sequence) as snapshot from ops.checkpoints "
             "where model like 'silver%' group by all order by model"
@@ -138,24 +139,25 @@ class Tour:
     def devices(self) -> None:
         """R5: late events rewrite their own days; a range of dates is read, and replayed, alone."""
         _title("R5  Device events, late ones too")
+        models = ("device_events", "rejected_device_events", "device_hours")
         self._arrive("device_events", "*_2025-01-0[1-7].json")
-        self._land_and_build("device_events")
+        self._land_and_build("device_events", models=models)
         self._say("An event comes six days late: its day alone is written, in silver and gold.")
         late = dict(event_id="late-1", device_id="device-0001", event_ts="2025-01-02T12:34:56.789Z")
         late |= dict(temperature="99.5", battery="50", status="ok", ingest_ts="2025-01-08T00:10:00Z")
         file = LAKE / "inbox" / "device_events" / "device_events_2025-01-08.json"
         file.write_text(json.dumps(late) + "\n", encoding="utf-8")
-        self._land_and_build("device_events")
+        self._land_and_build("device_events", models=models)
         self._show(
             "select event_date, count(distinct input_file_name()) as files from silver.device_events "
             "where event_date between '2025-01-02' and '2025-01-03' group by all order by all"
         )
         self._say("Two days are replayed from bronze; nothing differs, so nothing is written.")
         self._command(
-            "tidemark rebuild device_events+ --from 2025-01-02 --to 2025-01-03",
-            lambda: steps.rebuild(["device_events+"], "2025-01-02", "2025-01-03"),
+            "tidemark rebuild device_events device_hours --from 2025-01-02 --to 2025-01-03",
+            lambda: steps.rebuild(["device_events", "device_hours"], "2025-01-02", "2025-01-03"),
         )
-        self._command("tidemark verify device_events+", lambda: steps.verify(self._spark, ["device_events+"]))
+        self._command(f"tidemark verify {' '.join(models)}", lambda: steps.verify(self._spark, models))
 
     def _switch(self, target: str) -> None:
         os.environ["DBT_TARGET"] = target
@@ -176,12 +178,12 @@ class Tour:
         chosen = [self._lakehouse.feeds[name] for name in feeds]
         return lambda: land(self._spark, self._lakehouse, chosen)
 
-    def _land_and_build(self, *feeds: str, stop_at: str | None = None) -> None:
+    def _land_and_build(self, *feeds: str, models: Sequence[str] = ()) -> None:
         self._command(f"tidemark land {' '.join(feeds)}", self._landing(*feeds))
-        self._build(*feeds, stop_at=stop_at)
+        self._build(*feeds, models=models)
 
-    def _build(self, *feeds: str, stop_at: str | None = None) -> None:
-        selectors = [stop_at] if stop_at else [f"source:bronze.{feed}+" for feed in feeds]
+    def _build(self, *feeds: str, models: Sequence[str] = ()) -> None:
+        selectors = list(models) or [f"source:bronze.{feed}+" for feed in feeds]
         if "user_events" in feeds:
             selectors.append("event_types")  # the seed that says which types there are
         options = ["--select", *selectors]
@@ -189,7 +191,7 @@ class Tour:
         self._command(said, lambda: steps.build([*steps.DATA_ONLY, *options]))
 
     def _show(self, query: str) -> None:
-        self._command(f"dbt show --inline {shlex.quote(query)}", lambda: show_rows(self._spark.sql(query)))
+        self._command(f'dbt show --inline "{query}"', lambda: show_rows(self._spark.sql(query)))
 
     def _command(self, said: str, does: Callable[[], object]) -> None:
         output.text(f"$ {said}")

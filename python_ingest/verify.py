@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.compiling import Compiled, compiled_models
+from python_ingest.table_format import table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,7 +72,7 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
     """
     for model in compiled_models(selection, purpose="verify"):
         with _timed(Verdict(model.table)) as verdict:
-            if not spark.catalog.tableExists(model.table):
+            if not table_exists(spark, model.table):
                 verdict.unproven = "not built yet"
             elif (unproven := _unproven(model)) is not None:
                 verdict.unproven = unproven
