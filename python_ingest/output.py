@@ -34,7 +34,7 @@ class Output:
         if self.as_json:
             self._object(event, name=name, said=said, seconds=round(seconds, 3), **facts)
         else:
-            self.console.print(f"  {name:<30} {said:<44} {seconds:6.1f} s", markup=False)
+            self.console.print(f"  {name:<36} {said:<44} {seconds:6.1f} s", markup=False)
 
     def note(self, event: str, said: str, *, style: str = "yellow", **facts: Any) -> None:
         """Tell something that belongs to the row before."""
