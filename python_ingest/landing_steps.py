@@ -190,7 +190,7 @@ def _tell_table(outcome: LandedTable) -> None:
 def _files_landed(outcome: Landed) -> str:
     parts = _resumed(outcome.resumed)
     if outcome.files:
-        parts.append(f"{count_of(outcome.files, 'file')} landed, {outcome.rows:,} rows")
+        parts.append(f"{count_of(outcome.files, 'file')} landed, {count_of(outcome.rows, 'row')}")
     if outcome.replayed:
         parts.append(f"{count_of(outcome.replayed, 'rejected record')} landed")
     if outcome.waiting:

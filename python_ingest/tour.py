@@ -24,6 +24,7 @@ LAKE = Path("lake-tour")
 RAW = Path("data/raw")
 FEEDS = ("transactions", "user_events", "device_events", "inventory_movements")
 SHOP = "TIDEMARK_CONNECTION_SHOP"
+LATE = {"temperature": 99.5, "battery": 50, "status": "ok"}
 
 
 def play(root: Path) -> None:
@@ -143,13 +144,13 @@ class Tour:
         self._arrive("device_events", "*_2025-01-0[1-7].json")
         self._land_and_build("device_events", models=models)
         self._say("An event comes six days late: its day alone is written, in silver and gold.")
-        late = dict(event_id="late-1", device_id="device-0001", event_ts="2025-01-02T12:34:56.789Z")
-        late |= dict(temperature="99.5", battery="50", status="ok", ingest_ts="2025-01-08T00:10:00Z")
+        times = {"event_ts": "2025-01-02T12:34:56.789Z", "ingest_ts": "2025-01-08T00:10:00Z"}
+        late = {"event_id": "late-1", "device_id": "device-0001", **times, **LATE}
         file = LAKE / "inbox" / "device_events" / "device_events_2025-01-08.json"
         file.write_text(json.dumps(late) + "\n", encoding="utf-8")
         self._land_and_build("device_events", models=models)
         self._show(
-            "select event_date, count(distinct input_file_name()) as files from silver.device_events "
+            "select event_date, count(distinct _metadata.file_path) as files from silver.device_events "
             "where event_date between '2025-01-02' and '2025-01-03' group by all order by all"
         )
         self._say("Two days are replayed from bronze; nothing differs, so nothing is written.")
@@ -160,6 +161,7 @@ class Tour:
         self._command(f"tidemark verify {' '.join(models)}", lambda: steps.verify(self._spark, models))
 
     def _switch(self, target: str) -> None:
+        output.text(f"$ export DBT_TARGET={target}")
         os.environ["DBT_TARGET"] = target
         retarget(self._spark, self._lakehouse.root)
 
