@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
@@ -134,13 +135,17 @@ def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
 @app.command()
 def rebuild(
     models: Annotated[list[str], typer.Argument(help="dbt selectors, such as device_events+.")],
-    first: Annotated[str, typer.Option("--from", help="First date, yyyy-mm-dd.")],
-    last: Annotated[str, typer.Option("--to", help="Last date, yyyy-mm-dd.")],
+    first: Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="First date.")],
+    last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date, included.")],
 ) -> None:
     """Replay a range of dates: what tables have of it is replaced by what their sources give."""
+    if first > last:
+        raise TidemarkError(
+            f"There is no day from {first:%Y-%m-%d} to {last:%Y-%m-%d}.", "Give the earlier one first."
+        )
     lakehouse = _opened()
     warm_session(lakehouse.root)
-    steps.rebuild(models, first, last)
+    steps.rebuild(models, first.date().isoformat(), last.date().isoformat())
 
 
 @app.command()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from python_ingest.compiling import Compiled, compiled_models
-from python_ingest.table_format import DELTA, table_exists, table_format
+from python_ingest.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -118,13 +118,11 @@ def _total(metrics: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
 
 
 def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[dict[str, str]]:
-    """Return what an Iceberg table's snapshots after one up to another say of themselves."""
-    snapshots = {row["snapshot_id"]: row for row in spark.table(f"{source}.snapshots").collect()}
-    found: list[dict[str, str]] = []
-    while last != after and last in snapshots:
-        found.append(snapshots[last]["summary"])
-        last = snapshots[last]["parent_id"]
-    return found
+    """Return what an Iceberg table's snapshots after one up to another say of themselves, but compactions."""
+    line = snapshots_of(spark, source)
+    ids = [snapshot["snapshot_id"] for snapshot in line]
+    span = line[ids.index(last) : ids.index(after) if after in ids else len(line)]
+    return [snapshot["summary"] for snapshot in span if snapshot["operation"] != "replace"]
 
 
 def _bytes(spark: SparkSession, source: str) -> int:

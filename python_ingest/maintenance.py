@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.errors import TidemarkError
 from python_ingest.storage import utc_time
-from python_ingest.table_format import DELTA, table_exists, table_format
+from python_ingest.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,13 +138,20 @@ def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
 
 
 def _unread(spark: SparkSession, table: str, marks: dict[str, int], horizon: datetime) -> list[str]:
-    """Return the readers for which the version after their mark is older than the horizon."""
+    """Return the readers that are behind, and would lose what they need to go on.
+
+    On Delta that is what came after their version, on Iceberg that version itself.
+    """
     versions = _versions(spark, table) if marks else []
-    followed_at = {version: later[1] for (version, _), later in zip(versions[1:], versions, strict=False)}
+    is_delta = table_format(spark) == DELTA
+    needed_since = {
+        version: later[1] if is_delta else at
+        for (version, at), later in zip(versions[1:], versions, strict=False)
+    }
     return [
         f"{model} (up to version {mark})"
         for model, mark in sorted(marks.items())
-        if mark in followed_at and followed_at[mark] < horizon and table_exists(spark, model)
+        if mark in needed_since and needed_since[mark] < horizon and table_exists(spark, model)
     ]
 
 
@@ -153,9 +160,7 @@ def _versions(spark: SparkSession, table: str) -> list[tuple[int, datetime]]:
     if table_format(spark) == DELTA:
         history = spark.sql(f"describe history {table}").selectExpr("version", "unix_micros(timestamp)")
         return [(version, utc_time(at)) for version, at in sorted(history.collect(), reverse=True)]
-    snapshots = spark.table(f"{table}.history").where("is_current_ancestor")
-    newest_first = snapshots.selectExpr("snapshot_id", "unix_micros(made_current_at) as at").orderBy("at")
-    return [(snapshot, utc_time(at)) for snapshot, at in reversed(newest_first.collect())]
+    return [(row["snapshot_id"], utc_time(row["at"])) for row in snapshots_of(spark, table)]
 
 
 def _catalog(spark: SparkSession) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pyspark.sql import functions as f
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -56,9 +54,29 @@ def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
         writing.mode("append").saveAsTable(table)
         return
     mark = f"{writer} {number}"
-    if spark.table(f"{table}.snapshots").where(f.col("summary")[APPENDED] == mark).isEmpty():
+    if all(snapshot["summary"].get(APPENDED) != mark for snapshot in snapshots_of(spark, table)):
         writing = rows.write.format(ICEBERG).option(f"snapshot-property.{APPENDED}", mark)
         writing.mode("append").saveAsTable(table)
+
+
+def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
+    """Return an Iceberg table's snapshots, newest first: the present one, its parent and so on.
+
+    What was rolled back or replaced is not among them.
+
+    Returns:
+        Rows with `snapshot_id`, `parent_id`, `operation`, `summary`, and `at` in microseconds since 1970.
+    """
+    columns = ("snapshot_id", "parent_id", "operation", "summary", "unix_micros(committed_at) as at")
+    found = {
+        row["snapshot_id"]: row for row in spark.table(f"{table}.snapshots").selectExpr(*columns).collect()
+    }
+    present = spark.table(f"{table}.refs").where("name = 'main'").select("snapshot_id").first()
+    version, line = present["snapshot_id"] if present else None, []
+    while version in found:
+        line.append(found[version])
+        version = found[version]["parent_id"]
+    return line
 
 
 def identity_of(spark: SparkSession, table: str) -> str:

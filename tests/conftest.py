@@ -107,7 +107,7 @@ MakeFeed = Callable[..., FeedFolder]
 
 
 @pytest.fixture
-def make_feed(spark: SparkSession, prefix: str, tmp_path: Path) -> MakeFeed:
+def make_feed(spark: SparkSession, prefix: str, table_format: str, tmp_path: Path) -> MakeFeed:
     """Declare a feed `people` as dbt's manifest would; its folder is empty, and its path holds a space."""
     folder = tmp_path / "raw people"
     folder.mkdir()

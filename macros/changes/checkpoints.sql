@@ -57,6 +57,7 @@
                     'table_version': row['table_version'] | int if row['table_version'] is not none else none,
                     'table_id': row['table_id'],
                     'contract': row['contract'],
+                    'recorded_at': row['recorded_at'] | string,
                     'sequence': row['sequence'] | int
                 }}) %}
             {% endfor %}

@@ -7,6 +7,9 @@
         {% do tidemark.table_state(relation) %}
     {% endif %}
     {% set seen = tables.get(name, {}) %}
+    {% if node.unique_id in tidemark.run_state('doubted') %}
+        {{ return({'id': mark.get('table_id'), 'version': mark.get('table_version', 'null')}) }}
+    {% endif %}
     {% for version in (written, seen.version, mark.table_version, 'null') if version is not none and version is not undefined %}
         {{ return({'id': seen.id or mark.get('table_id'), 'version': version}) }}
     {% endfor %}
@@ -24,12 +27,13 @@
     {{ return(marks) }}
 {% endmacro %}
 
-{# The one that goes with the newest version of the model's table: one source's may be older, when it had nothing new. #}
+{# The one of its latest run: one source's may be older, when it had nothing new. #}
 {% macro newest_mark() %}
-    {% set marks = tidemark.own_marks() %}
-    {% set newest = namespace(mark=marks[0] if marks else {}, age=none) %}
-    {% if marks | map(attribute='table_version') | unique | list | length > 1 %}
-        {% for mark in marks %}
+    {% set marks = tidemark.own_marks() | sort(attribute='recorded_at') %}
+    {% set newest = namespace(mark=marks[-1] if marks else {}, age=none) %}
+    {% set latest = marks | selectattr('recorded_at', 'equalto', newest.mark.recorded_at) | list %}
+    {% if latest | map(attribute='table_version') | unique | list | length > 1 %}
+        {% for mark in latest %}
             {% set age = tidemark.age_of(tidemark.table_state(this), mark.table_version) %}
             {% if age is not none and (newest.age is none or age < newest.age) %}
                 {% set newest.mark, newest.age = mark, age %}

@@ -98,11 +98,15 @@
 {# A range can be rebuilt where each source is as it was when the table was built: at a version that it still has, or joined and unchanged. #}
 {% macro refuse_rebuild() %}
     {% set why = namespace(said='it is not built yet' if not is_incremental() or not tidemark.own_marks() else none) %}
+    {% if not why.said and tidemark.newest_mark().contract != tidemark.contract_of(model.unique_id) %}
+        {% set why.said = 'its contract or its keys are others than at its last run' %}
+    {% endif %}
     {% for node in tidemark.tables_below(model) if not why.said %}
         {% set source = tidemark.relation_of(node) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
         {% if mark and mark.version is not none %}
-            {% set lost = tidemark.age_of(tidemark.table_state(source), mark.version) is none %}
+            {% set now = tidemark.table_state(source) %}
+            {% set lost = mark.source_id != now.id or tidemark.age_of(now, mark.version) is none %}
             {% set why.said = tidemark.lost_join(source, mark) if tidemark.is_of_join(mark)
                 else tidemark.table_name(source) ~ ' has no version ' ~ mark.version ~ ' any more' if lost else none %}
         {% endif %}

@@ -9,7 +9,8 @@
     {% endif %}
     {% set partition = partitions[0] %}
     {% set batch = tidemark.kept('batch', query.sql) %}
-    {% set rows = '(select ' ~ tidemark.quoted(query.columns) ~ ' from ' ~ batch ~ (' where not _is_deleted' if query.flags_deletes else '') ~ ')' %}
+    {% set gone = query.get('gone') or ('_is_deleted' if query.flags_deletes else none) %}
+    {% set rows = '(select ' ~ tidemark.quoted(query.columns) ~ ' from ' ~ batch ~ (' where not ' ~ gone if gone else '') ~ ')' %}
     {% set named = tidemark.among(tidemark.quoted(partition), tidemark.values_of(partition, batch, limit=100000)) %}
     {% set differing_rows %}
         (select {{ tidemark.quoted(query.columns) }}

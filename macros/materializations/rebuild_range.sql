@@ -14,6 +14,10 @@
    not partitioned by date is replaced as a whole. What does not differ is not written. #}
 {% macro rebuild_range(relation, query) %}
     {% set bounds = tidemark.rebuilt_range() %}
+    {% if tidemark.lost_table() or tidemark.is_written_since_checkpoint() %}
+        {# other dates may be wrong, too: the mark of the table stays, so that the next run finds that out #}
+        {% do tidemark.run_state('doubted').update({model.unique_id: true}) %}
+    {% endif %}
     {% set partition = tidemark.as_list(config.get('partition_by')) | first %}
     {% if not partition or query.types.get(partition) != 'date' %}
         {% if tidemark.differs(relation, query) %}
@@ -25,7 +29,7 @@
     {% endif %}
     {% set within = tidemark.quoted(partition) ~ " between date '" ~ bounds[0] ~ "' and date '" ~ bounds[1] ~ "'" %}
     {% set ranged %}
-        select {{ tidemark.quoted(query.columns) }}, false as _is_deleted
+        select {{ tidemark.quoted(query.columns) }}, false as _is_gone
         from ({{ query.sql }}) where {{ within }} {{ 'and not _is_deleted' if query.flags_deletes }}
         union all
         {# dates of which no row may be left #}
@@ -33,10 +37,10 @@
             {% for column in query.columns -%}
             {{ tidemark.quoted(column) if column == partition else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ tidemark.quoted(column) }},
             {% endfor -%}
-            true as _is_deleted
+            true as _is_gone
         from (select distinct {{ tidemark.quoted(partition) }} from {{ relation }} where {{ within }})
     {% endset %}
-    {% do tidemark.overwrite_partitions(relation, dict(query, sql=ranged, flags_deletes=true)) %}
+    {% do tidemark.overwrite_partitions(relation, dict(query, sql=ranged, gone='_is_gone')) %}
 {% endmacro %}
 
 {# True when the table is not what the query gives. #}

@@ -1,5 +1,6 @@
 {% snapshot products_snapshot %}
-    {{ config(unique_key='product_name', check_cols=['price'], updated_at='priced_at') }}
+    {# the price of a day may change again, so the time of the run says when, not the day #}
+    {{ config(unique_key='product_name', check_cols=['price']) }}
 
     select
         product_name,

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file
-from tests.kills.points import Files, Point
+from tests.kills.points import Files, Point, warehouse_of
 from tests.servers.object_store import ObjectStore
 
 PATIENCE = 600  # seconds for one process, about ten times what it takes
@@ -51,6 +51,7 @@ class Chain:
         links: where the outcomes go.
         own: points for this chain alone, after which it takes those of the queue.
         store: where the raw files are; None for a folder.
+        target: dbt's target, `local` or `iceberg`.
     """
 
     def __init__(
@@ -60,10 +61,13 @@ class Chain:
         links: dict[Point, Future[Link]],
         own: deque[Point],
         store: ObjectStore | None,
+        *,
+        target: str = "local",
     ) -> None:
         self._folder = folder
         self._own = own
         self._store = store
+        self._target = target
         self._project = run_folder(folder / "project", "killed")
         self._queue = queue
         self._links = links
@@ -116,7 +120,8 @@ class Chain:
             wrong = failed if first_run else _wrong(told, expected_tables(self._sent), output)
             self._links[killed_before].set_result(Link(wrong=wrong))
             if wrong and point is not None:
-                (self._own if point.from_store else self._queue).appendleft(point)  # for a lake that is sound
+                queue = self._own if point.from_store or point.on_iceberg else self._queue
+                queue.appendleft(point)  # for a lake that is sound
                 self._start_lake()
                 return
         if point is not None and missed:
@@ -136,6 +141,7 @@ class Chain:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDEMARK_")}
         environment |= QUICK | {"PYTHONPATH": str(ROOT)}
         environment |= {"TIDEMARK_LAKE": str(self._lake), "TIDEMARK_RAW": self._location}
+        environment |= {"DBT_TARGET": self._target}
         if self._store:
             submit = f"{self._store.options} {QUICK['PYSPARK_SUBMIT_ARGS']}"
             environment |= self._store.environment | {"PYSPARK_SUBMIT_ARGS": submit}
@@ -163,7 +169,7 @@ class Chain:
         if returncode != -signal.SIGKILL or not reached.exists():
             return f"the process ended with {returncode} before its point:\n{output}"
         before = {name: set(found) for name, found in json.loads(reached.read_text("utf-8")).items()}
-        now = Files.of(self._lake / "warehouse", point.table)
+        now = Files.of(warehouse_of(self._lake, self._target), point.table)
         if point.when == "writing" and not (now.data > before["data"] and now.commits == before["commits"]):
             return f"killed too late: {sorted(now.commits - before['commits'])} was committed"
         if point.when == "committed" and not now.commits > before["commits"]:

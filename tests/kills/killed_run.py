@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from python_ingest import cli
 from python_ingest.verify import verify
 from tests.kills.people import write_file
-from tests.kills.points import POINTS, Files, Point
+from tests.kills.points import POINTS, Files, Point, warehouse_of
 
 NEVER_REACHED = 3
 ROWS = {
@@ -105,7 +105,7 @@ def plant(point: Point, reached: Path) -> None:
     owner_name, _, method = path.partition(".")
     owner = getattr(importlib.import_module(module), owner_name)
     original: Callable[..., Any] = getattr(owner, method)
-    warehouse = Path(os.environ["TIDEMARK_LAKE"]) / "warehouse"
+    warehouse = warehouse_of(Path(os.environ["TIDEMARK_LAKE"]), os.environ.get("DBT_TARGET"))
 
     @functools.wraps(original)
     def wrapped(self: Any, *arguments: Any, **named: Any) -> Any:

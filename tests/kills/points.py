@@ -28,6 +28,7 @@ class Point:
         full_refresh: the run is a full refresh.
         more_comes: another file comes before the next run.
         from_store: the raw files are in an object store.
+        on_iceberg: the tables are Iceberg's.
         nightly: much like another point, so not among those of every test run.
     """
 
@@ -40,6 +41,7 @@ class Point:
     full_refresh: bool = False
     more_comes: bool = False
     from_store: bool = False
+    on_iceberg: bool = False
     nightly: bool = False
 
 
@@ -86,6 +88,11 @@ POINTS = (
     Point("in on-run-end, before the checkpoints", "before", MARKS, more_comes=True),
     Point("in on-run-end, while writing the checkpoints", "writing", MARKS, table="ops.checkpoints"),
     Point("after the checkpoints", "after", MARKS, nightly=True),
+    Point("half written, on Iceberg", "writing", "", APPEND, BRONZE_TABLE, on_iceberg=True),
+    Point("written but not confirmed, on Iceberg", "before", call=CONFIRM, on_iceberg=True),
+    Point("in the silver merge, on Iceberg", "writing", MERGE_SILVER, table="silver.people", on_iceberg=True),
+    Point("after the gold merge, on Iceberg", "after", MERGE_TOTALS, on_iceberg=True),
+    Point("before the checkpoints, on Iceberg", "before", MARKS, on_iceberg=True, nightly=True),
     Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True),
 )  # fmt: skip
 
@@ -99,14 +106,26 @@ class Files:
 
     @classmethod
     def of(cls, warehouse: Path, table: str) -> Files:
-        """List a table's files as they are now; an absent table has none."""
+        """List a table's files as they are now; an absent table has none.
+
+        Args:
+            warehouse: the folder of Delta tables, or one named `iceberg`.
+            table: `schema.name`; empty for no table.
+        """
         if not table:
             return cls(frozenset(), frozenset())
         schema, _, name = table.partition(".")
-        folder = warehouse / f"{schema}.db" / name
+        is_iceberg = warehouse.name == "iceberg"
+        folder = warehouse / (schema if is_iceberg else f"{schema}.db") / name
         found = {path.relative_to(folder) for path in folder.rglob("[!.]*")}
-        log = {path for path in found if path.parts[0] == "_delta_log"}
+        log = {path for path in found if path.parts[0] in ("_delta_log", "metadata")}
+        commits = r".*\.metadata\.json" if is_iceberg else r"\d+\.json"
         return cls(
             data=frozenset(str(path) for path in found - log if path.suffix == ".parquet"),
-            commits=frozenset(path.stem for path in log if path.suffix == ".json" and path.stem.isdigit()),
+            commits=frozenset(path.name for path in log if re.fullmatch(commits, path.name)),
         )
+
+
+def warehouse_of(lake: Path, target: str | None) -> Path:
+    """Return the folder of a lake's tables."""
+    return lake / ("iceberg" if target == "iceberg" else "warehouse")

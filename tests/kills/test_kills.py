@@ -1,7 +1,7 @@
 """`kill -9` of a real run, Python and JVM, at every moment that matters; then one more run.
 
 Two chains of killed runs share the points, each on a lake of its own: a run alone leaves a core idle. The raw
-files of one are in a folder, those of the other in an object store.
+files of one are in a folder, those of the other in an object store. A third follows, on Iceberg.
 With `TIDEMARK_NIGHTLY=1` the points join in that are much like another.
 """
 
@@ -22,6 +22,7 @@ from tests.servers.object_store import object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4]
 Links = dict[Point, "Future[Link]"]
+AT_ONCE = 2  # chains
 CHOSEN = [point for point in POINTS if os.environ.get("TIDEMARK_NIGHTLY") or not point.nightly]
 
 
@@ -31,7 +32,8 @@ def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     items: list[Any] = [item for item in request.session.items if item.path == request.path]
     chosen = {item.callspec.params["point"] for item in items}
     points = [point for point in POINTS if point in chosen]
-    queue = deque(point for point in points if not point.from_store)
+    queue = deque(point for point in points if not point.from_store and not point.on_iceberg)
+    on_iceberg = deque(point for point in points if point.on_iceberg)
     from_store = deque(point for point in points if point.from_store)
     links: Links = {point: Future() for point in points}
     folder = tmp_path_factory.mktemp("killed runs")
@@ -39,6 +41,7 @@ def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         chains = [
             Chain(folder / "0", queue, links, deque(), None),
             Chain(folder / "1", queue, links, from_store, store),
+            Chain(folder / "2", deque(), links, on_iceberg, None, target="iceberg"),
         ]
         yield from _outcomes(chains, links)
 
@@ -53,7 +56,7 @@ def _outcomes(chains: Sequence[Chain], links: Links) -> Iterator[Links]:
                 if not link.done():
                     link.set_exception(error)
 
-    with ThreadPoolExecutor(len(chains)) as threads:
+    with ThreadPoolExecutor(AT_ONCE) as threads:
         for chain in chains:
             threads.submit(run, chain)
         yield links

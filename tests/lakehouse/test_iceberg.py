@@ -18,7 +18,12 @@ pytestmark = [
     pytest.mark.R4,
     pytest.mark.parametrize("table_format", ["iceberg"], indirect=True),
 ]
-FEEDS = {"transactions": "*1997-0[1-3].csv", "user_events": "*.csv", "device_events": "*.json"}
+FEEDS = {
+    "transactions": "*1997-0[1-3].csv",
+    "user_events": "*.csv",
+    "device_events": "*.json",
+    "inventory_movements": "*.json",
+}
 ONLY_TABLES = ("--exclude-resource-type", "unit_test")
 
 

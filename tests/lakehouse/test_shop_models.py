@@ -150,8 +150,12 @@ def test_snapshots_and_the_history_keep_what_was(shop: Shop) -> None:
     assert len(states) > len(living) + len(ended), "customers were changed"
     gone = shop.lakehouse.table("silver.customer_history").where("is_current and is_deleted")
     assert {row["customer_id"] for row in gone.collect()} >= ended
-    prices = shop.lakehouse.table("snapshots.products_snapshot").groupBy("product_name").count()
-    assert prices.where("count > 1").count() > 0
+    prices = shop.lakehouse.table("snapshots.products_snapshot")
+    assert prices.groupBy("product_name").count().where("count > 1").count() > 0
+    assert prices.where("dbt_valid_to < dbt_valid_from").count() == 0
+    present = prices.where("dbt_valid_to is null").select("product_name", "price").collect()
+    products = shop.lakehouse.table("gold.products").select("product_name", "price").collect()
+    assert sorted(present) == sorted(products), "one open row each"
 
 
 @pytest.mark.usefixtures("here")

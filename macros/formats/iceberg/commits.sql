@@ -20,13 +20,15 @@
 
 {% macro iceberg_commit(row) %}
     {% set summary = fromjson(row['summary']) if row['summary'] is string else dict(row['summary']) %}
+    {# a compaction rewrites rows that were there before #}
+    {% set added = {} if row['operation'] == 'replace' else summary %}
     {{ return({
         'version': row['snapshot_id'] | int, 'parent': row['parent_id'] | int if row['parent_id'] is not none else 0,
         'operation': row['operation'], 'at': row['committed_at'],
         'keeps_rows': row['operation'] == 'replace', 'adds_rows': row['operation'] == 'append',
         'is_foreign': row['operation'] in ('delete', 'overwrite'),
-        'rows': summary.get('added-records', 0) | int, 'deleted': summary.get('deleted-records', 0) | int,
-        'bytes': summary.get('added-files-size', 0) | int, 'files': summary.get('added-data-files', 0) | int,
+        'rows': added.get('added-records', 0) | int, 'deleted': added.get('deleted-records', 0) | int,
+        'bytes': added.get('added-files-size', 0) | int, 'files': added.get('added-data-files', 0) | int,
         'total_bytes': summary.get('total-files-size', 0) | int, 'total_files': summary.get('total-data-files', 0) | int
     }) }}
 {% endmacro %}
