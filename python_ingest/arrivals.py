@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from python_ingest.declarations import Feed, FileFeed
-from python_ingest.paths import regex_of
+from python_ingest.paths import COPIED, regex_of
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 HIDDEN = ("_", ".")
-COPIED = "._COPYING_"
 
 
 def watched(feeds: Mapping[str, Feed]) -> list[FileFeed]:

@@ -129,5 +129,5 @@ def _bytes(spark: SparkSession, source: str) -> int:
     if table_format(spark) == DELTA:
         detail = spark.sql(f"describe detail {source}").first()
         return detail["sizeInBytes"] if detail else 0
-    files = spark.table(f"{source}.files").selectExpr("coalesce(sum(file_size_in_bytes), 0)").first()
-    return files[0] if files else 0
+    newest = snapshots_of(spark, source)[:1]
+    return sum(int(snapshot["summary"]["total-files-size"]) for snapshot in newest)

@@ -102,15 +102,20 @@ def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: s
 
 
 def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
-    check = "spark.databricks.delta.retentionDurationCheck.enabled"
-    if hours < CHECKED_HOURS:
-        spark.conf.set(check, "false")  # the lake has one process, so that nobody is
+    """Vacuum a table where that would delete anything; a dry run tells no more than 1,000 files."""
+    settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}  # readers look for it in the history
+    if hours < CHECKED_HOURS:  # the lake has one process, so that nobody else is at work
+        settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
+    for name, value in settings.items():
+        spark.conf.set(name, value)
     try:
-        files = spark.sql(f"vacuum {table} retain {hours} hours dry run").count()
+        if spark.sql(f"vacuum {table} retain {hours} hours dry run").isEmpty():
+            return 0
         spark.sql(f"vacuum {table} retain {hours} hours")
     finally:
-        spark.conf.unset(check)
-    return files
+        for name in settings:
+            spark.conf.unset(name)
+    return int(_first(spark, f"describe history {table} limit 1")["operationMetrics"]["numDeletedFiles"])
 
 
 def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:

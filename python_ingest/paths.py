@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 ILLEGAL_IN_URI = re.compile(r'[\x00-\x20"#%<>?\[\\\]^`{|}\x7f]')
+COPIED = "._COPYING_"  # ends the names of copies under way
 GLOB_SIGNS = re.compile(r"([\\*?\[\]{}])")
 
 

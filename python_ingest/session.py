@@ -17,6 +17,7 @@ from python_ingest.lock import LOCK, hold, lake_folder
 from python_ingest.project import spark_settings
 
 JARS = Path(".jars")
+SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
 def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
@@ -38,9 +39,6 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
         _empty(lake_folder())
     with _quiet_jvm(root / "logs"):
         return _session(spark_settings(root))
-
-
-SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
 def retarget(spark: SparkSession, root: Path) -> None:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as f
 from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
 from python_ingest.failures import innermost
-from python_ingest.paths import as_glob, as_uri, regex_of
+from python_ingest.paths import COPIED, as_glob, as_uri, regex_of
 from python_ingest.tables import local_rows
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Storage:
                 f.timestamp_millis("modificationTime").alias("modified_at"),
             )
             .where(f.rlike("path", f.lit(regex_of(self._feed.external.pattern))))
-            .where(~f.endswith("path", f.lit("._COPYING_")))
+            .where(~f.endswith("path", f.lit(COPIED)))
             .where(~young if settle else f.lit(True))  # a store's clock may be ahead of this one
         )
 

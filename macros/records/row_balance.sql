@@ -19,12 +19,7 @@
     {% endif %}
     {# rows that came to nothing change no table, so this test is always looked at #}
     {% do tidemark.run_state('unsettled').update({model.unique_id: true}) %}
-    {% set ids = [] %}
-    {% for relation in (accepted, rejected) %}
-        {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
-            {% do ids.append(node.unique_id) %}
-        {% endfor %}
-    {% endfor %}
+    {% set ids = [tidemark.model_of(accepted).unique_id, tidemark.model_of(rejected).unique_id] %}
     {% set windows = tidemark.run_state('windows') %}
     {% set accepted_windows = windows.get(ids[0], {}).values() | list %}
     {% set counts = {'rows_read': 0, 'rows_accepted': 0, 'rows_rejected': 0} %}

@@ -19,13 +19,12 @@
 
 {# The literals by which this command's merge has pruned, where all that is tested is the commit that it made. #}
 {% macro where_written(relation, keys, window) %}
-    {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
-        {% set values = tidemark.run_state('pruning').get(node.unique_id) %}
-        {% set version = tidemark.run_state('written').get(node.unique_id, {}).get('version') %}
-        {% if values and window.last == version and values.column in keys and tidemark.commits_of(relation, window) | length == 1 %}
-            {{ return('where ' ~ tidemark.among('present.' ~ tidemark.quoted(values.column), values)) }}
-        {% endif %}
-    {% endfor %}
+    {% set maker = tidemark.model_of(relation).get('unique_id') %}
+    {% set values = tidemark.run_state('pruning').get(maker) %}
+    {% set version = tidemark.run_state('written').get(maker, {}).get('version') %}
+    {% if values and window.last == version and values.column in keys and tidemark.commits_of(relation, window) | length == 1 %}
+        {{ return('where ' ~ tidemark.among('present.' ~ tidemark.quoted(values.column), values)) }}
+    {% endif %}
     {{ return('') }}
 {% endmacro %}
 

@@ -29,12 +29,10 @@
 {# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint; -1: nothing. #}
 {% macro consumed_version(relation, by) %}
     {% set source = tidemark.table_name(relation) %}
-    {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == by.schema and node.alias == by.identifier %}
-        {% set window = tidemark.run_state('windows').get(node.unique_id, {}).get(source) %}
-        {% if window %}
-            {{ return(window.last) }}
-        {% endif %}
-    {% endfor %}
+    {% set window = tidemark.run_state('windows').get(tidemark.model_of(by).get('unique_id'), {}).get(source) %}
+    {% if window %}
+        {{ return(window.last) }}
+    {% endif %}
     {% set mark = tidemark.checkpoint(by, source) %}
     {{ return(mark.version if mark else -1) }}
 {% endmacro %}

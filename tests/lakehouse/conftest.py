@@ -24,11 +24,17 @@ class FixtureProject:
 
     def create_source(self, name: str, columns: str) -> str:
         table = f"{self.prefix}_bronze.{name}"
-        created = f"create table {table} ({columns})"
-        if self.spark.conf.get("spark.sql.sources.default") == "delta":
-            created += " using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
-        self.spark.sql(created)
+        self.spark.sql(f"create table {table} ({columns}) {self._with_changes()}")
         return table
+
+    def replace_source(self, table: str, query: str) -> None:
+        """Put another table in the place of a source."""
+        self.spark.sql(f"create or replace table {table} {self._with_changes()} as {query}")
+
+    def _with_changes(self) -> str:
+        if self.spark.conf.get("spark.sql.sources.default") == "iceberg":
+            return ""
+        return "using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
 
     def dbt(self, *arguments: str) -> Built:
         options = ["--project-dir", str(self.folder), "--profiles-dir", str(ROOT)]

@@ -42,8 +42,10 @@ def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: G
     assert sorted(row["max(sequence)"] for row in marks) == [2, 2]
 
 
+@pytest.mark.R4
+@both_formats
 def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> None:
-    """R1.5: rows deleted from it, a rebuilt layer below, or another table of its name: never a silent gap."""
+    """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: never a silent gap."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
     guarded.dbt("run")
 
@@ -56,10 +58,7 @@ def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> Non
     guarded.dbt("run", "--select", "totals")
     assert guarded.rows("totals") == [(5, 2), (8, 1)]
 
-    guarded.spark.sql(
-        f"create or replace table {guarded.input} using delta "
-        "tblproperties ('delta.enableChangeDataFeed' = 'true') as select 9L as id, 9 as amount, 1 as sent"
-    )
+    guarded.replace_source(guarded.input, "select 9L as id, 9 as amount, 1 as sent")
     guarded.dbt("run")
     assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(9, 9)], [(9, 1)])
 

@@ -21,7 +21,7 @@
 
 {# A snapshot does not say whether rows went or were rewritten: a model's key that has less rows than before does. #}
 {% macro iceberg_deleted_in(relation, window) %}
-    {% set keys = tidemark.keys_of(relation) %}
+    {% set keys = tidemark.as_list(tidemark.model_of(relation).get('config', {}).get('unique_key')) %}
     {% if tidemark.only_adds(relation, window) or not keys %}
         {{ return(none) }}
     {% endif %}
@@ -30,12 +30,4 @@
         ~ ' having sum(' ~ tidemark.change_sign() ~ ') < 0 limit 1'
     ).rows | length %}
     {{ return(window.said if went else none) }}
-{% endmacro %}
-
-{# The unique_key of the model that makes a table; empty for a table that no model makes. #}
-{% macro keys_of(relation) %}
-    {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
-        {{ return(tidemark.as_list(node.config.get('unique_key'))) }}
-    {% endfor %}
-    {{ return([]) }}
 {% endmacro %}
