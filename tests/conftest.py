@@ -67,8 +67,8 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def prefix() -> str:
-    """A schema prefix that no other test has."""
-    return f"t{next(_numbers)}"
+    """A schema prefix that no other test has, as long as any other."""
+    return f"t{next(_numbers):04}"
 
 
 @dataclass

@@ -18,6 +18,7 @@ import pytest
 
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
+from tests.servers.leash import leash
 from tests.servers.object_store import object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4]
@@ -37,7 +38,7 @@ def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     from_store = deque(point for point in points if point.from_store)
     links: Links = {point: Future() for point in points}
     folder = tmp_path_factory.mktemp("killed runs")
-    with object_store(folder / "store") if from_store else nullcontext() as store:
+    with leash(folder), object_store(folder / "store") if from_store else nullcontext() as store:
         chains = [
             Chain(folder / "0", queue, links, deque(), None),
             Chain(folder / "1", queue, links, from_store, store),

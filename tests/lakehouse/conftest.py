@@ -7,19 +7,28 @@ from typing import Any
 
 import pytest
 from dbt.cli.main import dbtRunner
+from dbt.contracts.graph.manifest import Manifest
+from dbt.parser.manifest import extended_mashumaro_encoder, extended_mashumuro_decoder
 from pyspark.sql import SparkSession
 
 from python_ingest.build import Built, summarize
 from tests.conftest import ROOT
 
+FIXTURES = ROOT / "tests" / "fixtures"
+_parsed: dict[tuple[str, str | None], tuple[bytes, bytes]] = {}  # the prefix and dbt's manifest, packed
+
 
 class FixtureProject:
-    """A small dbt project of tests/fixtures on schemas of its own; its models are in the silver schema."""
+    """A small dbt project of tests/fixtures on schemas of its own; its models are in the silver schema.
+
+    dbt parses each fixture once for each target; another test gets the same manifest with its own prefix.
+    A copy that a test edits is parsed by each command.
+    """
 
     def __init__(self, spark: SparkSession, name: str, prefix: str) -> None:
         self.spark = spark
         self.prefix = prefix
-        self.folder = ROOT / "tests" / "fixtures" / name
+        self.folder = FIXTURES / name
         spark.sql(f"create schema {prefix}_bronze")
 
     def create_source(self, name: str, columns: str) -> str:
@@ -37,11 +46,29 @@ class FixtureProject:
         return "using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
 
     def dbt(self, *arguments: str) -> Built:
+        manifest = self._manifest() if self.folder.parent == FIXTURES else None
+        return summarize(self._invoke(manifest, *arguments).results)
+
+    def _invoke(self, manifest: Manifest | None, *arguments: str) -> Any:
         options = ["--project-dir", str(self.folder), "--profiles-dir", str(ROOT)]
-        outcome: Any = dbtRunner().invoke(["--log-level", "none", *arguments, *options])
+        outcome = dbtRunner(manifest).invoke(["--log-level", "none", "--no-write-json", *arguments, *options])
         os.chdir(ROOT)
         assert outcome.exception is None
-        return summarize(outcome.result.results)
+        return outcome.result
+
+    def _manifest(self) -> Manifest:
+        key = (self.folder.name, os.environ.get("DBT_TARGET"))
+        prefix = self.prefix.encode()
+        if key not in _parsed:
+            parsed: Manifest = self._invoke(None, "parse")
+            _parsed[key] = prefix, parsed.to_msgpack(extended_mashumaro_encoder)
+        first, packed = _parsed[key]
+        assert len(first) == len(prefix), "packed texts carry their length"
+        manifest: Manifest = Manifest.from_msgpack(
+            packed.replace(first, prefix), decoder=extended_mashumuro_decoder
+        )
+        manifest.build_flat_graph()
+        return manifest
 
     def run(self, *models: str) -> str:
         """Run models; return the message of the first that fails, or nothing."""

@@ -98,7 +98,7 @@ def _shrunk(
     """Leave out one row after the other while it still fails; a round's candidates are replayed together."""
     for round_ in range(ROUNDS):
         candidates = shorter(rows)
-        wrong = _replayed(spark, monkeypatch, f"{prefix}s{round_}", candidates) if candidates else {}
+        wrong = _replayed(spark, monkeypatch, f"s{prefix[-2:]}{round_:02}", candidates) if candidates else {}
         if not wrong:
             break
         number = min(wrong, key=lambda candidate: len(candidates[candidate]))

@@ -15,6 +15,8 @@ from typing import NoReturn
 
 import pytest
 
+from tests.servers.leash import leash
+
 JARS = Path(__file__).resolve().parents[2] / ".servers"
 PATIENCE = 60  # seconds until a server answers
 
@@ -46,9 +48,10 @@ def wait_until(answers: Callable[[], bool], process: subprocess.Popen[bytes], lo
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give a folder in the system's one, where any user may go."""
+    """Give a folder in the system's one, where any user may go; what runs in it ends with this process."""
     folder = Path(tempfile.mkdtemp(prefix="tidemark-server-"))
     try:
-        yield folder
+        with leash(folder):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -75,7 +75,7 @@ class Kafka:
         """Start, and wait until it answers."""
         log = self._folder / "log"
         with log.open("a") as to:
-            command = [*self._java, "kafka.Kafka", "server.properties"]
+            command = [*self._java, "kafka.Kafka", str(self._folder / "server.properties")]
             self.process = subprocess.Popen(
                 command, cwd=self._folder, stdout=to, stderr=to, start_new_session=True
             )

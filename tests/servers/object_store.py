@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.servers.common import JARS, free_port, missing, wait_until
+from tests.servers.leash import leash
 
 WITHOUT_TAGS = "change.detection.version.required"  # s3proxy gives none for a file that was put there by hand
 
@@ -72,9 +73,9 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
     }
     properties = folder / "s3proxy.properties"
     properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
-    with (folder / "s3proxy.log").open("w") as log:
+    with (folder / "s3proxy.log").open("w") as log, leash(folder):
         command = ["java", "-Xmx256m", "-jar", str(jar), "--properties", str(properties)]
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
             wait_until(lambda: _answers(store.endpoint), process, folder / "s3proxy.log")
             yield store
