@@ -60,6 +60,7 @@ services-stop: ## stop them and delete what they hold
 	@$(BIN)/python -m tests.servers stop
 
 .jars/classes.jsa: .jars/.ready profiles.yml
+	@mkdir -p logs
 	@echo "Archiving the classes that Spark loads: each start takes a third less (once, about a minute)"
 	@$(BIN)/python -m python_ingest.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 

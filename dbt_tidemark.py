@@ -1,12 +1,15 @@
-"""A dbt plugin, found by its name: plain dbt commands hold the local lake too, before they start Spark."""
+"""A dbt plugin, found by its name: plain dbt commands hold the local lake too, and read Delta's log themselves."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from dbt.adapters.spark.impl import SparkAdapter
 from dbt.flags import get_flags
 from dbt.plugins.manager import dbtPlugin
+from pyspark.sql import SparkSession
 
+from python_ingest.delta_log import DeltaLog
 from python_ingest.lock import hold, lake_folder
 
 WITHOUT_SPARK = ("parse", "list", "deps", "clean", "debug", "init")
@@ -22,4 +25,21 @@ class LakeLock(dbtPlugin):
             hold(lake_folder())
 
 
-plugins = [LakeLock]
+class LogReader(dbtPlugin):
+    """Gives macros `adapter.delta_log(table)`: docs/decisions/0019."""
+
+    def initialize(self) -> None:
+        SparkAdapter.delta_log = _delta_log
+        SparkAdapter._available_ |= {"delta_log"}
+
+
+def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
+    """Return a table's log, or None for a target whose Spark is not in this process."""
+    credentials = adapter.config.credentials
+    parameters = credentials.server_side_parameters or {}
+    if credentials.method != "session" or "spark.remote" in parameters:
+        return None
+    return DeltaLog(SparkSession.builder.getOrCreate(), table)
+
+
+plugins = [LakeLock, LogReader]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from python_ingest.compiling import Compiled, compiled_models
+from python_ingest.delta_log import DeltaLog
 from python_ingest.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ def _read(spark: SparkSession, source: str, said: str) -> Read:
         return Read(source, said, 0, 0)
     if versions := VERSIONS.match(said):
         first, last = int(versions[1]), int(versions[2])
-        commits = spark.sql(f"describe history {source}").where(f"version between {first} and {last}")
-        metrics = [commit["operationMetrics"] for commit in commits.collect()]
+        log = DeltaLog(spark, source)
+        commits = log.commits(log.version - first + 1)
+        metrics = [commit["operationMetrics"] for commit in commits if commit["version"] <= last]
         return Read(source, said, _total(metrics, ROWS), _total(metrics, BYTES))
     if snapshots := SNAPSHOTS.match(said):
         summaries = _summaries(spark, source, int(snapshots[1]), int(snapshots[2]))
@@ -127,7 +129,6 @@ def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[
 
 def _bytes(spark: SparkSession, source: str) -> int:
     if table_format(spark) == DELTA:
-        detail = spark.sql(f"describe detail {source}").first()
-        return detail["sizeInBytes"] if detail else 0
+        return int(DeltaLog(spark, source).state()["bytes"])
     newest = snapshots_of(spark, source)[:1]
     return sum(int(snapshot["summary"]["total-files-size"]) for snapshot in newest)

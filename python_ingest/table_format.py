@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from python_ingest.delta_log import DeltaLog
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -82,7 +84,7 @@ def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
 def identity_of(spark: SparkSession, table: str) -> str:
     """Return the id of a table, which another table of the same name does not have."""
     if table_format(spark) == DELTA:
-        return str(_delta_detail(spark, table)["id"])
+        return str(DeltaLog(spark, table).state()["id"])
     properties = spark.sql(f"show tblproperties {table}").where(f"key = '{TABLE_ID}'").first()
     return str(properties["value"]) if properties else ""
 
@@ -90,10 +92,7 @@ def identity_of(spark: SparkSession, table: str) -> str:
 def location_of(spark: SparkSession, table: str) -> str:
     """Return the folder of a table."""
     if table_format(spark) == DELTA:
-        return str(_delta_detail(spark, table)["location"])
+        detail: Any = spark.sql(f"describe detail {table}").first()
+        return str(detail["location"])
     row: Any = spark.sql(f"describe table extended {table}").where("col_name = 'Location'").first()
     return str(row["data_type"])
-
-
-def _delta_detail(spark: SparkSession, table: str) -> Any:
-    return spark.sql(f"describe detail {table}").first()

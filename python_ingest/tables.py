@@ -90,7 +90,9 @@ class FeedTable:
         self._columns = columns
 
     def _create(self) -> None:
-        create_table(self._spark, self._table, self._columns)
+        # each run commits here: Delta's own checkpoint after every tenth commit takes longer than five of them
+        properties = {"delta.checkpointInterval": "50"} if table_format(self._spark) == DELTA else {}
+        create_table(self._spark, self._table, self._columns, properties)
 
     def _rows(self) -> DataFrame:
         return self._spark.table(self._table).where(f"feed = '{self._feed}'")

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from python_ingest import project, steps
 from python_ingest.build import Built
 from python_ingest.declarations import Feed, feeds_of
+from python_ingest.delta_log import DeltaLog
 from python_ingest.examining import Landed
 from python_ingest.landing import Lander
 from python_ingest.landing_steps import land
@@ -43,7 +44,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
-both_formats = pytest.mark.parametrize("table_format", ["delta", "iceberg"], indirect=True)
+FORMATS = ["delta", "iceberg"]
+both_formats = pytest.mark.parametrize("table_format", FORMATS, indirect=True)
+# of what the macros do alike for both formats; histories and the whole project run on both each time
+both_formats_nightly = pytest.mark.parametrize(
+    "table_format", FORMATS if os.environ.get("TIDEMARK_NIGHTLY") else FORMATS[:1], indirect=True
+)
 
 
 @pytest.fixture
@@ -170,9 +176,8 @@ def latest_version(spark: SparkSession, table: str) -> int:
     """The latest version of a Delta table, the present snapshot of an Iceberg table."""
     if spark.conf.get("spark.sql.sources.default") == "iceberg":
         rows = spark.table(f"{table}.refs").where("name = 'main'").select("snapshot_id").collect()
-    else:
-        rows = spark.sql(f"describe history {table} limit 1").select("version").collect()
-    return rows[0][0] if rows else 0
+        return rows[0][0] if rows else 0
+    return DeltaLog(spark, table).version
 
 
 def take_back(spark: SparkSession, table: str, version: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, both_formats, latest_version
+from tests.conftest import ROOT, both_formats, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
@@ -39,7 +39,7 @@ def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     ]
 
 
-@both_formats
+@both_formats_nightly
 def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     """R2.4: never a random winner, neither on the first run nor on a later one."""
     source = cases.create_source("customers_in", CUSTOMERS)
@@ -54,7 +54,7 @@ def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     assert cases.rows("doubled") == [(1, None, "A")]
 
 
-@both_formats
+@both_formats_nightly
 @pytest.mark.R1
 def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProject) -> None:
     """R1.2: as keys, as newest_by, for pruning, in folded measures."""
@@ -105,7 +105,7 @@ def own_copy(cases: FixtureProject, folder: Path) -> Path:
     return copy / "models"
 
 
-@both_formats
+@both_formats_nightly
 def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
     """R2.4: merged by another key, or pruned otherwise, rows of before would stand beside new ones."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
@@ -176,7 +176,7 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
 
 
 @pytest.mark.R5
-@both_formats
+@both_formats_nightly
 def test_dates_are_rebuilt_from_what_was_read(cases: FixtureProject) -> None:
     """R5.5: only what the table has read, only these dates; a model that was never built is refused."""
     source = cases.create_source("visits_in", VISITS)

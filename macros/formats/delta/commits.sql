@@ -2,7 +2,9 @@
 {% macro delta_commits(relation, limit) %}
     {% set harmless = ('OPTIMIZE', 'VACUUM START', 'VACUUM END', 'SET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS') %}
     {% set commits = [] %}
-    {% for row in run_query('describe history ' ~ relation ~ ' limit ' ~ limit) %}
+    {% set log = adapter.delta_log(tidemark.table_name(relation)) %}
+    {% set rows = log.commits(limit) if log else run_query('describe history ' ~ relation ~ ' limit ' ~ limit) %}
+    {% for row in rows %}
         {% set parameters = row['operationParameters'] %}
         {% set metrics = row['operationMetrics'] %}
         {% set metrics = fromjson(metrics) if metrics is string else metrics or {} %}

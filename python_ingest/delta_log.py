@@ -1,0 +1,119 @@
+"""Delta's log, asked in the process that has it open.
+
+`describe detail` and `describe history` tell the same, each by a Spark job of its own: 0.3 s, where this
+takes 0.03 s. Delta 4.4 keeps a checksum file beside each commit, so that the number of files needs no job either.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class DeltaLog:
+    """The log of one Delta table, as it is when it is first asked.
+
+    Args:
+        spark: a session whose JVM is at hand; one of Spark Connect has none.
+        table: `schema.name`.
+    """
+
+    def __init__(self, spark: SparkSession, table: str) -> None:
+        self._spark, self._table = spark, table
+        schema, _, name = table.partition(".")
+        self._jvm: Any = spark._jvm
+        identifier = self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(
+            name, self._jvm.scala.Option.apply(schema)
+        )
+        delta = self._jvm.org.apache.spark.sql.delta
+        self._log: Any = delta.DeltaLog.forTable(spark._jsparkSession, identifier)
+        self._file_names: Any = delta.util.FileNames
+
+    @property
+    def version(self) -> int:
+        """The newest version."""
+        return int(self._snapshot.version())
+
+    def state(self) -> dict[str, Any]:
+        """Return id, version, number and bytes of the files, and properties of the newest version."""
+        metadata, properties = self._snapshot.metadata(), {}
+        entries = metadata.configuration().iterator()
+        while entries.hasNext():
+            entry = entries.next()
+            properties[entry._1()] = entry._2()
+        return {
+            "id": metadata.id(),
+            "version": self.version,
+            "properties": properties,
+            **self._size(),
+        }
+
+    def commits(self, number: int) -> list[dict[str, Any]]:
+        """Return the newest commits, newest first, as rows of `describe history`.
+
+        Args:
+            number: how many; there are fewer where the log does not go back so far.
+        """
+        found = []
+        for version in range(self.version, max(self.version - number, -1), -1):
+            commit = self._commit(version)
+            if commit is None:
+                break
+            found.append(commit)
+        return found
+
+    def _commit(self, version: int) -> dict[str, Any] | None:
+        path = self._file_names.unsafeDeltaFile(self._log.logPath(), version)
+        try:
+            written = path.getFileSystem(self._conf).getFileStatus(path).getModificationTime()
+            lines = self._log.store().readAsIterator(path, self._conf)
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getSimpleName() == "FileNotFoundException":
+                return None
+            raise
+        try:
+            while lines.hasNext():
+                line = lines.next()
+                if line.startswith('{"commitInfo"'):
+                    return _row(version, written, json.loads(line)["commitInfo"])
+        finally:
+            lines.close()
+        return _row(version, written, {})
+
+    @cached_property
+    def _snapshot(self) -> Any:
+        nothing = self._jvm.scala.Option.empty()
+        return self._log.update(False, nothing, nothing)
+
+    @cached_property
+    def _conf(self) -> Any:
+        return self._log.newDeltaHadoopConf()
+
+    def _size(self) -> dict[str, int]:
+        """Return number and bytes of the files: Delta adds them up in a job where it has no checksum file."""
+        files, size = self._snapshot.numOfFilesIfKnown(), self._snapshot.sizeInBytesIfKnown()
+        if files.isDefined() and size.isDefined():
+            return {"files": int(files.get()), "bytes": int(size.get())}
+        detail: Any = self._spark.sql(f"describe detail {self._table}").first()
+        return {"files": detail["numFiles"], "bytes": detail["sizeInBytes"]}
+
+
+def _row(version: int, written: int, info: dict[str, Any]) -> dict[str, Any]:
+    parameters = info.get("operationParameters") or {}
+    return {
+        "version": version,
+        "timestamp": datetime.fromtimestamp(written / 1000, timezone.utc).replace(tzinfo=None),
+        "operation": info.get("operation"),
+        "operationParameters": {
+            name: value if value is None or isinstance(value, str) else json.dumps(value)
+            for name, value in parameters.items()
+        },
+        "operationMetrics": info.get("operationMetrics") or {},
+    }
