@@ -1,4 +1,4 @@
-"""A dbt plugin, found by its name: plain dbt commands hold the local lake too, and read Delta's log themselves."""
+"""dbt plugins, found by this file's name: plain dbt commands hold the local lake and read Delta's log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LogReader(dbtPlugin):
     """Gives macros `adapter.delta_log(table)`: docs/decisions/0019."""
 
     def initialize(self) -> None:
-        SparkAdapter.delta_log = _delta_log
+        SparkAdapter.delta_log = _delta_log  # type: ignore[attr-defined]
         SparkAdapter._available_ |= {"delta_log"}
 
 

@@ -52,12 +52,13 @@ class Built:
     skipped: int = 0
 
 
-def build(options: Sequence[str], progress: Progress) -> Built:
+def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> Built:
     """Run `dbt build`.
 
     Args:
         options: the words after `dbt build`, such as `--select silver`.
         progress: called with the name of each node that starts.
+        manifest: what dbt parsed before in this process; None to parse now.
 
     Raises:
         DbtError: when dbt cannot run at all. Failures of nodes are part of the outcome.
@@ -68,7 +69,7 @@ def build(options: Sequence[str], progress: Progress) -> Built:
         if event.info.name == "LogStartLine":
             progress(event.data.description)
 
-    outcome = dbtRunner(callbacks=[on_event]).invoke(["--log-level", "none", "build", *options])
+    outcome = dbtRunner(manifest, callbacks=[on_event]).invoke(["--log-level", "none", "build", *options])
     if isinstance(outcome.exception, KeyboardInterrupt):
         raise outcome.exception
     result: Any = outcome.result

@@ -129,7 +129,7 @@ def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
     spark = warm_session(lakehouse.root)
     land_feeds(spark, lakehouse, list(lakehouse.feeds.values()))
     selected = ["--select", *select] if select else []
-    steps.build([*steps.DATA_ONLY, *selected, *["--full-refresh"] * full_refresh])
+    steps.build([*steps.DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
 
 
 @app.command()

@@ -1,7 +1,7 @@
-"""Delta's log, asked in the process that has it open.
+"""Delta's log, read in the process that has it open.
 
-`describe detail` and `describe history` tell the same, each by a Spark job of its own: 0.3 s, where this
-takes 0.03 s. Delta 4.4 keeps a checksum file beside each commit, so that the number of files needs no job either.
+`describe detail` and `describe history` give the same answers, but each starts a Spark job: 0.1 to 0.3 s
+instead of 0.02 s. The number of files comes from the checksum file that Delta writes beside each commit.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ class DeltaLog:
     def __init__(self, spark: SparkSession, table: str) -> None:
         self._spark, self._table = spark, table
         schema, _, name = table.partition(".")
-        self._jvm: Any = spark._jvm
-        identifier = self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(
-            name, self._jvm.scala.Option.apply(schema)
-        )
-        delta = self._jvm.org.apache.spark.sql.delta
+        jvm: Any = spark._jvm
+        self._jvm = jvm
+        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Option.apply(schema))
+        delta = jvm.org.apache.spark.sql.delta
         self._log: Any = delta.DeltaLog.forTable(spark._jsparkSession, identifier)
         self._file_names: Any = delta.util.FileNames
 

@@ -23,12 +23,14 @@ class Project:
         feeds: the declared feeds by name.
         ops_schema: the schema of the state tables.
         tables: what the project lands, builds and keeps, as `schema.name`.
+        manifest: what dbt has parsed; commands of the same process need not parse again.
     """
 
     root: Path
     feeds: dict[str, Feed]
     ops_schema: str
     tables: tuple[str, ...] = ()
+    manifest: Any = None
 
 
 def enter_root() -> Path:
@@ -63,7 +65,7 @@ def load() -> Project:
     for node in manifest.nodes.values():
         if node.resource_type in ("seed", "snapshot", "model") and node.config.materialized not in VIEWS:
             tables.append(f"{node.schema}.{node.alias}")
-    return Project(root, feeds_of(sources), ops_schema, tuple(sorted(tables)))
+    return Project(root, feeds_of(sources), ops_schema, tuple(sorted(tables)), manifest)
 
 
 def invoke_dbt(arguments: Sequence[str]) -> Any:

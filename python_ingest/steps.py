@@ -98,18 +98,22 @@ def rebuild(models: Sequence[str], first: str, last: str) -> Built:
     return build([*DATA_ONLY, "--select", *models, "--vars", bounds])
 
 
-def build(options: Sequence[str] = ()) -> Built:
+def build(options: Sequence[str] = (), project: Project | None = None) -> Built:
     """Run `dbt build` and print a line for each table, then the tests.
 
     Args:
         options: the words after `dbt build`.
+        project: the project, if it has been parsed.
 
     Raises:
         DbtError: when a node failed.
     """
     started = time.monotonic()
+    manifest = project.manifest if project else None
     with output.status("dbt build") as status:
-        built = dbt_build(options, lambda name: status.update(f"dbt build: {name}") if status else None)
+        built = dbt_build(
+            options, lambda name: status.update(f"dbt build: {name}") if status else None, manifest
+        )
     for table in built.tables:
         output.row("built", table.table, table.said, table.seconds, rows=table.rows)
     for name, message in built.warned:

@@ -90,7 +90,7 @@ class FeedTable:
         self._columns = columns
 
     def _create(self) -> None:
-        # each run commits here: Delta's own checkpoint after every tenth commit takes longer than five of them
+        # each run commits here, and Delta's checkpoint takes as long as five commits
         properties = {"delta.checkpointInterval": "50"} if table_format(self._spark) == DELTA else {}
         create_table(self._spark, self._table, self._columns, properties)
 

@@ -24,6 +24,14 @@ from python_ingest.session import retarget, warm_session
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the warm session, before `-m` chooses: `make test` leaves most of it out."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def in_root() -> None:
     """Work in the project's folder; each of several test processes has folders for what dbt writes."""
@@ -148,12 +156,12 @@ class Lakehouse:
 
     def run(self, *options: str) -> Built:
         """Land everything and build, as `tidemark run` does; a failed build raises."""
-        self.land()
-        return steps.build(options)
+        return steps.build(options, self.land())
 
-    def land(self) -> None:
+    def land(self) -> project.Project:
         lakehouse = project.load()
         land(self.spark, lakehouse, list(lakehouse.feeds.values()))
+        return lakehouse
 
     def table(self, name: str) -> Any:
         return self.spark.table(f"{self.prefix}_{name}")

@@ -30,6 +30,7 @@ class Point:
         from_store: the raw files are in an object store.
         on_iceberg: the tables are Iceberg's.
         nightly: much like another point, so not among those of every test run.
+        core: also among those of `make test`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Point:
     from_store: bool = False
     on_iceberg: bool = False
     nightly: bool = False
+    core: bool = False
 
 
 def _create(table: str) -> str:
@@ -73,15 +75,15 @@ POINTS = (
     Point("first run: no checkpoint yet", "after", _create("silver.people"), first_run=True, nightly=True),
     Point("planned", "after", call=PLAN, nightly=True),
     Point("half written", "writing", call=APPEND, table=BRONZE_TABLE),
-    Point("written but not confirmed", "before", call=CONFIRM),
+    Point("written but not confirmed", "before", call=CONFIRM, core=True),
     Point("planned, from an object store", "after", call=PLAN, from_store=True, nightly=True),
     Point("half written, from an object store", "writing", "", APPEND, BRONZE_TABLE, from_store=True),
     Point("not confirmed, from an object store", "before", call=CONFIRM, from_store=True, nightly=True),
     Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
     Point("before the silver merge", "before", MERGE_SILVER, nightly=True),
     Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people"),
-    Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER),
-    Point("between two models", "before", A_GOLD_MODEL),
+    Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER, core=True),
+    Point("between two models", "before", A_GOLD_MODEL, nightly=True),
     Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city", nightly=True),
     Point("after the gold merge", "after", MERGE_TOTALS, nightly=True),
     Point("while a test runs", "running", A_TEST, nightly=True),

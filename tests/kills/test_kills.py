@@ -21,7 +21,7 @@ from tests.kills.points import POINTS, Point
 from tests.servers.leash import leash
 from tests.servers.object_store import object_store
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
 Links = dict[Point, "Future[Link]"]
 AT_ONCE = 2  # chains
 CHOSEN = [point for point in POINTS if os.environ.get("TIDEMARK_NIGHTLY") or not point.nightly]
@@ -65,7 +65,10 @@ def _outcomes(chains: Sequence[Chain], links: Links) -> Iterator[Links]:
             chain.stop()
 
 
-@pytest.mark.parametrize("point", CHOSEN, ids=lambda point: point.name)
+@pytest.mark.parametrize(
+    "point",
+    [pytest.param(point, id=point.name, marks=[pytest.mark.core] * point.core) for point in CHOSEN],
+)
 def test_nothing_is_lost_or_doubled(point: Point, links: Links) -> None:
     """R1.5, R2.1, R4.2: killed at any point, one more run gives each table as an unkilled run would."""
     link = links[point].result()

@@ -8,6 +8,7 @@ from tests.conftest import both_formats, latest_version
 from tests.lakehouse.conftest import Guarded
 
 
+@pytest.mark.core
 @pytest.mark.R1
 def test_a_violated_contract_stops_the_run_and_leaves_the_table_as_it_was(guarded: Guarded) -> None:
     """R1.4: on the first run no table is left behind; on a later one no row is."""

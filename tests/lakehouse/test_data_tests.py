@@ -14,6 +14,7 @@ COLUMNS = "id int, name string, unit string"
 WHOLE = ("--vars", "full_tests: true")
 
 
+@pytest.mark.core
 @both_formats
 def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) -> None:
     """R1.4: nothing new does not turn it green; unique looks at the whole table for the keys that came."""

@@ -96,6 +96,7 @@ def order(event: dict[str, Any]) -> tuple[datetime, str]:
     return datetime.fromisoformat(event["ingest_ts"].replace("Z", "+00:00")), event["event_id"]
 
 
+@pytest.mark.core
 def test_what_was_taken_in_last_counts(fleet: Fleet) -> None:
     """R5.2: one row per device and time, as counted without Spark."""
     expected = sent(fleet.lakehouse.raw)
@@ -108,6 +109,7 @@ def test_what_was_taken_in_last_counts(fleet: Fleet) -> None:
         assert (found if found is None else float(found)) == event["temperature"]
 
 
+@pytest.mark.core
 def test_late_events_rewrite_their_partitions_alone(fleet: Fleet) -> None:
     """R5.3: a day late or nine, in silver and gold: files of other days stay as they are."""
     for name in ("silver.device_events", "gold.device_hours"):
@@ -120,6 +122,7 @@ def test_late_events_rewrite_their_partitions_alone(fleet: Fleet) -> None:
     assert hottest == {LATE, VERY_LATE}
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("name", ["silver.device_events", "gold.device_hours"])
 def test_a_range_of_dates_reads_its_partitions_alone(fleet: Fleet, name: str) -> None:
     """R5.4: the files that the plan reads are those of the range."""
@@ -128,6 +131,7 @@ def test_a_range_of_dates_reads_its_partitions_alone(fleet: Fleet, name: str) ->
     assert read == {"2025-01-03", "2025-01-04"}
 
 
+@pytest.mark.core
 def test_device_tables_equal_a_rebuild(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """R5.5: after late events every table is what bronze gives anew."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "fleet")
@@ -138,6 +142,7 @@ def test_device_tables_equal_a_rebuild(fleet: Fleet, monkeypatch: pytest.MonkeyP
     assert len(verdicts) == len(models)
 
 
+@pytest.mark.core
 def test_a_range_of_dates_is_rebuilt_from_bronze(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """R5.5: what was spoilt in two days comes right; other days stay; a second replay writes nothing."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "fleet")

@@ -34,6 +34,7 @@ SEED = int(os.environ.get("TIDEMARK_SEED", "20250101"))
 ROUNDS = 12
 
 
+@pytest.mark.core
 @pytest.mark.R4
 @both_formats
 def test_every_batch_ends_in_what_the_whole_history_says(

@@ -13,6 +13,7 @@ from tests.lakehouse.conftest import Guarded
 pytestmark = [pytest.mark.R4, both_formats]
 
 
+@pytest.mark.core
 def test_a_table_is_read_as_of_a_version_or_a_time(guarded: Guarded) -> None:
     """R4.4: by version and by time; by catalog, namespace and table."""
     guarded.insert("(1, 5)")

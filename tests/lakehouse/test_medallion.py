@@ -107,6 +107,7 @@ def purchases() -> list[dict[str, str]]:
     return found
 
 
+@pytest.mark.core
 def test_bronze_and_silver_hold_the_whole_log(story: Story) -> None:
     """R1.1, R1.2: as many rows and as much quantity as the files, counted without Spark."""
     log = purchases()
@@ -118,6 +119,7 @@ def test_bronze_and_silver_hold_the_whole_log(story: Story) -> None:
     assert story.lakehouse.table("bronze.transactions").where(SENT_ONCE).count() == len(log)
 
 
+@pytest.mark.core
 def test_gold_adds_up_to_the_log(story: Story) -> None:
     """R1.3: one row per day, and the totals of the files."""
     log = purchases()
@@ -135,6 +137,7 @@ def test_gold_adds_up_to_the_log(story: Story) -> None:
     )
 
 
+@pytest.mark.core
 def test_customers_add_up_to_the_log(story: Story) -> None:
     """R1.3: one row per customer, with the first and last day."""
     mine = [row for row in purchases() if row["customer_id"] == "00004"]
@@ -150,6 +153,7 @@ def test_customers_add_up_to_the_log(story: Story) -> None:
     )
 
 
+@pytest.mark.core
 def test_events_come_out_in_the_known_numbers(story: Story, tmp_path: Path) -> None:
     """R1.2, R1.4: repeats, corrections, stale versions, late rows and errors, as the simulator made them."""
     counts = simulate_user_events(tmp_path)
@@ -166,6 +170,7 @@ def test_events_come_out_in_the_known_numbers(story: Story, tmp_path: Path) -> N
     assert len(unknown) == counts.null_device
 
 
+@pytest.mark.core
 def test_rejected_rows_have_a_reason_and_their_line(story: Story) -> None:
     """R1.4: set aside, never lost."""
     rejected = story.lakehouse.table("silver.rejected_user_events").where(SENT_ONCE)
@@ -182,11 +187,13 @@ def test_rejected_rows_have_a_reason_and_their_line(story: Story) -> None:
     )
 
 
+@pytest.mark.core
 def test_nothing_new_commits_nothing(story: Story) -> None:
     """R1.5: the third build leaves every table of bronze, silver and gold at its version."""
     assert story.versions["nothing new"] == story.versions["the last"]
 
 
+@pytest.mark.core
 def test_files_sent_again_under_other_names_and_in_another_order_change_nothing(story: Story) -> None:
     """R1.5: bronze keeps what was sent; silver's and gold's accepted rows do not move."""
     before, after = story.versions["nothing new"], story.versions["sent again"]
@@ -200,6 +207,7 @@ def test_files_sent_again_under_other_names_and_in_another_order_change_nothing(
     }
 
 
+@pytest.mark.core
 def test_explain_says_what_the_next_run_would_do(story: Story) -> None:
     """R1.5: which versions, how many rows and bytes, and why; a model that waits for another says so."""
     plans = {plan.table: plan for plan in story.explained}
@@ -212,6 +220,7 @@ def test_explain_says_what_the_next_run_would_do(story: Story) -> None:
     assert plans["story_gold.daily_sales"].waits_for == ("story_silver.transactions",)
 
 
+@pytest.mark.core
 def test_verify_proves_every_table_and_finds_a_tampered_row(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ CUSTOMERS = "customer_id int, email string, name string, processed_time timestam
 VISITS = "visit_id string, visit_day date, page string"
 
 
+@pytest.mark.core
 @pytest.mark.R4
 @both_formats
 def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
@@ -39,6 +40,7 @@ def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     ]
 
 
+@pytest.mark.core
 @both_formats_nightly
 def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     """R2.4: never a random winner, neither on the first run nor on a later one."""
@@ -70,6 +72,7 @@ def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProj
     assert cases.rows("reserved_counts") == [("x", 1, 1), ("y", 2, 2)]
 
 
+@pytest.mark.core
 def test_pruning_reads_only_the_files_of_the_batch(cases: FixtureProject) -> None:
     """R2.3: a file that cannot be read any more is not opened: no key of the batch is in its partition."""
     source = cases.create_source("visits_in", VISITS)

@@ -13,6 +13,7 @@ from tests.lakehouse.conftest import FixtureProject, Guarded
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 
 
+@pytest.mark.core
 @pytest.mark.R4
 @both_formats
 def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_format: str) -> None:
@@ -126,6 +127,7 @@ def test_a_log_that_no_longer_reaches_back(guarded: Guarded) -> None:
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
 
 
+@pytest.mark.core
 def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixtureProject) -> None:
     """R2.1, R2.4: ties, late rows within the lookback, rows without a time; the mark moves on only."""
     source = f"{cases.prefix}_bronze.plain_in"

@@ -10,6 +10,7 @@ from tests.lakehouse.conftest import FixtureProject, Guarded
 pytestmark = pytest.mark.R1
 
 
+@pytest.mark.core
 @both_formats_nightly
 def test_touched_keys_move_and_go(guarded: Guarded) -> None:
     """R1.5: a row that moves changes the key that it left and the one that it joins; an empty key goes."""
@@ -25,6 +26,7 @@ def test_touched_keys_move_and_go(guarded: Guarded) -> None:
     }
 
 
+@pytest.mark.core
 def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: Guarded) -> None:
     """R1.5: the merge was done, its mark was not written: the same versions are read again, harmlessly."""
     guarded.insert("(1, 5), (2, 5)")
@@ -42,6 +44,7 @@ def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: G
     assert sorted(row["max(sequence)"] for row in marks) == [2, 2]
 
 
+@pytest.mark.core
 @pytest.mark.R4
 @both_formats
 def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> None:

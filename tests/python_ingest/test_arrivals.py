@@ -11,7 +11,7 @@ import pytest
 from python_ingest.arrivals import fingerprints, watched
 from python_ingest.declarations import FileFeed, feeds_of
 
-pytestmark = pytest.mark.R4
+pytestmark = [pytest.mark.R4, pytest.mark.core]
 NOW = 1_750_000_000.0
 
 

@@ -7,20 +7,52 @@ import json
 import os
 import subprocess
 import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from python_ingest import cli
 from tests.conftest import ROOT
 
-
-def tidemark(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "python_ingest.cli", *arguments]
-    variables = os.environ | {"PYTHONPATH": str(ROOT)} | environment
-    return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
+Tidemark = Callable[..., "Done"]
 
 
-def test_an_unknown_feed_is_a_sentence(tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class Done:
+    """A command that ran in this process: its exit code and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def tidemark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tidemark:
+    """Run `tidemark` as its entry point does; these commands end before Spark starts."""
+
+    def run(*arguments: str, cwd: Path = ROOT, **environment: str) -> Done:
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            patch.setattr("sys.argv", ["tidemark", *arguments])
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = 0
+            try:
+                cli.main()
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+            except Exception:
+                code = 1
+                traceback.print_exc()  # as Python does with what nobody catches
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+def test_an_unknown_feed_is_a_sentence(tidemark: Tidemark, tmp_path: Path) -> None:
     """No stack trace, exit code 1, the declared feeds named."""
     lake = str(tmp_path / "lake")
     done = tidemark("land", "ordres", TIDEMARK_LAKE=lake)
@@ -47,7 +79,7 @@ def test_a_connection_enables_its_feeds_and_stands_in_no_file(tmp_path: Path) ->
     assert [path for path in written if b"s3cr3t" in path.read_bytes()] == []
 
 
-def test_json_for_machines(tmp_path: Path) -> None:
+def test_json_for_machines(tidemark: Tidemark, tmp_path: Path) -> None:
     """One object a line, errors too."""
     done = tidemark("--log-format", "json", "land", "ordres", TIDEMARK_LAKE=str(tmp_path / "lake"))
     (line,) = done.stdout.splitlines()
@@ -56,14 +88,14 @@ def test_json_for_machines(tmp_path: Path) -> None:
     assert said["said"].startswith("There is no feed named 'ordres'")
 
 
-def test_outside_of_a_project(tmp_path: Path) -> None:
+def test_outside_of_a_project(tidemark: Tidemark, tmp_path: Path) -> None:
     """The error says where to go."""
     done = tidemark("run", cwd=tmp_path)
     assert done.returncode == 1
     assert "Run tidemark inside the project's folder" in done.stderr
 
 
-def test_a_lake_that_is_held_names_its_holder(tmp_path: Path) -> None:
+def test_a_lake_that_is_held_names_its_holder(tidemark: Tidemark, tmp_path: Path) -> None:
     """Two runs at once on one lake: the second stops at once and does no harm."""
     with (tmp_path / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -90,6 +122,7 @@ def test_plain_dbt_stops_at_a_held_lake_too(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [".lock"]
 
 
+@pytest.mark.spark
 def test_plain_dbt_works_in_a_process_of_its_own(tmp_path: Path) -> None:
     """The profile alone brings Spark, Delta and the lake: no tidemark needed."""
     command = [sys.executable, "-m", "dbt.cli.main", "build", "--select", "event_types"]

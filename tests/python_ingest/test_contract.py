@@ -28,6 +28,7 @@ def _events(people: FeedFolder) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.core
 def test_a_new_column_evolves_bronze(make_feed: MakeFeed) -> None:
     """R3.4: it appears in bronze under a name of SQL, once recorded; later files may lack it."""
     people = make_feed(contract={"new_column": "evolve"})
@@ -51,6 +52,7 @@ def test_a_new_column_evolves_bronze(make_feed: MakeFeed) -> None:
     ]
 
 
+@pytest.mark.core
 def test_policies_for_new_and_missing_columns_of_csv(make_feed: MakeFeed) -> None:
     """R1.4: reject sets the file aside and lands the others; fail lands nothing; evolve records once."""
     people = make_feed(contract={"new_column": "reject", "missing_column": "evolve"})

@@ -35,6 +35,7 @@ def table(spark: SparkSession, prefix: str) -> str:
     return table
 
 
+@pytest.mark.core
 def test_it_says_what_sql_says(spark: SparkSession, table: str) -> None:
     """R4.2: commits with their operations and metrics, id, size and properties."""
     log = DeltaLog(spark, table)

@@ -23,6 +23,7 @@ def at(path: Path, clock: str) -> None:
     os.utime(path, (moment, moment))
 
 
+@pytest.mark.core
 @pytest.mark.R4
 @both_formats
 def test_only_files_after_the_checkpoint_are_read(make_feed: MakeFeed) -> None:

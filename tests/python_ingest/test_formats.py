@@ -83,6 +83,7 @@ def test_csv_without_a_header(make_feed: MakeFeed) -> None:
     assert people.rows("id", "name") == [("1", "Ada"), ("2", "Bob")]
 
 
+@pytest.mark.core
 def test_json_lines_keep_types_and_rescue_the_rest(make_feed: MakeFeed) -> None:
     """R5.1: nested types are kept; other types, fields and rounding are rescued; broken lines are marked."""
     people = make_feed(JSON_COLUMNS | {"height": "double", "sizes": "map<string,double>"}, "json")
@@ -145,6 +146,7 @@ def test_json_files_of_one_object_or_one_array(make_feed: MakeFeed) -> None:
     ]
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("file_format", ["avro", "parquet"])
 def test_avro_and_parquet(make_feed: MakeFeed, spark: SparkSession, file_format: str) -> None:
     """R5.1: files of several schemas in one batch; wider types fit, narrower ones do when nothing is lost."""

@@ -14,6 +14,7 @@ from tests.conftest import FeedFolder
 pytestmark = pytest.mark.R1
 
 
+@pytest.mark.core
 def test_a_file_lands_once_and_a_new_file_lands_alone(people: FeedFolder) -> None:
     """R1.1: files already landed are known; a re-run lands nothing and commits nothing."""
     people.write("one.csv", "id,name\n1,Ada\n2,Bob\n")
@@ -68,6 +69,7 @@ def test_killed_after_the_plan_the_next_run_finishes_it(
     assert people.rows("id", "_batch_id") == [("1", 1)]
 
 
+@pytest.mark.core
 def test_killed_before_the_confirmation_the_next_run_only_confirms(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +82,7 @@ def test_killed_before_the_confirmation_the_next_run_only_confirms(
     assert people.rows("id", "_batch_id") == [("1", 1)]
 
 
+@pytest.mark.core
 def test_delta_skips_a_batch_that_it_has(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: even a writer that does not look first cannot double a batch."""
     people.write("one.csv", "id,name\n1,Ada\n")
@@ -126,6 +129,7 @@ BAD_FILES = {
 }
 
 
+@pytest.mark.core
 def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFolder) -> None:
     """R1.4: each bad file is recorded once with its reason; good ones land beside it; a mended one lands."""
     for name, (content, _) in BAD_FILES.items():
@@ -146,6 +150,7 @@ def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFo
     assert sorted(rejections) == sorted([*BAD_FILES, "12:00.csv"])
 
 
+@pytest.mark.core
 def test_columns_map_by_name_and_undeclared_ones_are_rescued(people: FeedFolder) -> None:
     """R1.1: reordered, other letter case, a BOM, more columns: nothing shifts, nothing is lost."""
     people.write("a.csv", "name,id\nAda,1\n")

@@ -50,6 +50,7 @@ def test_broken_records_are_kept_with_file_and_reason(make_feed: MakeFeed) -> No
     assert _rejected(people, "batch_id", "row_id", "raw_record") == sorted(in_bronze, key=str)
 
 
+@pytest.mark.core
 def test_a_mended_record_is_replayed_once(make_feed: MakeFeed) -> None:
     """R1.4, R1.5: after a fix in ops.rejected_records; what is still broken waits; again changes nothing."""
     people = make_feed()

@@ -8,17 +8,19 @@ from tests.conftest import ROOT
 
 # the highest number in each group
 GROUPS = {"R1": 5, "R2": 4, "R3": 7, "R4": 5, "R5": 5}
+WANTED = {f"{group}.{number}" for group, last in GROUPS.items() for number in range(1, last + 1)}
 
 
 def _markers(expression: ast.expr) -> set[str]:
-    """The groups among `pytest.mark.…`, alone or in a list."""
+    """The groups, and `core`, among `pytest.mark.…`, alone or in a list."""
+    known = (*GROUPS, "core")
     return {
-        part.attr for part in ast.walk(expression) if isinstance(part, ast.Attribute) and part.attr in GROUPS
+        part.attr for part in ast.walk(expression) if isinstance(part, ast.Attribute) and part.attr in known
     }
 
 
 def _tests() -> Iterator[tuple[str, set[str], str]]:
-    """Where a test is, its groups, and its docstring's first line."""
+    """Where a test is, its groups and `core`, and its docstring's first line."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         module = ast.parse(path.read_text(encoding="utf-8"))
         shared = [
@@ -43,9 +45,14 @@ def _numbers(line: str) -> set[str]:
 
 def test_each_requirement_has_a_test() -> None:
     """`pytest -m R4` finds a test for each number of the group."""
-    wanted = {f"{group}.{number}" for group, last in GROUPS.items() for number in range(1, last + 1)}
     shown = {number for _, groups, line in _tests() for number in _numbers(line) if number[:2] in groups}
-    assert sorted(wanted - shown) == []
+    assert sorted(WANTED - shown) == []
+
+
+def test_make_test_shows_each_requirement() -> None:
+    """Of the tests for each number one at least is marked `core`."""
+    shown = {number for _, marks, line in _tests() if "core" in marks for number in _numbers(line)}
+    assert sorted(WANTED - shown) == []
 
 
 def test_numbers_and_markers_agree() -> None:

@@ -1,8 +1,8 @@
-"""Ends what was started in a folder when the process that started it ends, however it ends.
+"""Stops servers when the test process that started them ends, however it ends.
 
-A test process that is killed or interrupted runs no clean-up. The leash is a process beside it that waits for
-the end of its standard input, a pipe that the kernel closes with the test process. Linux only: it looks for
-the folder in the command lines of /proc.
+A killed test process runs no clean-up. The leash is a second process that waits for the end of its standard
+input: a pipe that the kernel closes together with the test process. It finds the servers by their folder in
+the command lines of /proc, so it works on Linux only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 @contextmanager
 def leash(folder: Path) -> Iterator[None]:
-    """Hold a folder: if this process ends inside, processes that name the folder are killed and it is deleted."""
+    """If this process ends inside, kill the processes that name the folder, and delete it."""
     command = [sys.executable, str(Path(__file__).resolve()), str(folder)]
     watcher = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     try:

@@ -20,6 +20,7 @@ from tests.python_ingest.kafka.conftest import MakeTopic
 pytestmark = pytest.mark.R5
 
 
+@pytest.mark.core
 def test_messages_land_once_with_their_places(make_topic: MakeTopic) -> None:
     """R5.1: all that there is; a further run lands what came since, nothing new commits nothing."""
     topic = make_topic()

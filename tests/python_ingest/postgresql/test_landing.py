@@ -20,6 +20,7 @@ from tests.python_ingest.postgresql.conftest import CREATE_ORDERS, MakeSource
 pytestmark = pytest.mark.R3
 
 
+@pytest.mark.core
 def test_new_and_changed_rows_land_once(make_source: MakeSource) -> None:
     """R3.1, R3.2: from the last processed time on; nothing new commits nothing."""
     source = make_source()
@@ -45,6 +46,7 @@ def test_new_and_changed_rows_land_once(make_source: MakeSource) -> None:
     assert source.bronze("unix_micros(updated_at) % 1000000")[0] == (123456,)
 
 
+@pytest.mark.core
 def test_rows_that_share_one_time_land_once_in_slices(make_source: MakeSource) -> None:
     """R3.3: 10,000 rows of one timestamp, 1,000 a batch, by (cursor, key); later ones follow."""
     source = make_source(max_rows=1000)
@@ -74,6 +76,7 @@ def test_the_first_landing_takes_a_window(make_source: MakeSource) -> None:
     assert [row[0] for row in source.bronze("order_id")] == [1, 2, 5]
 
 
+@pytest.mark.core
 def test_recent_rows_are_looked_at_again(make_source: MakeSource) -> None:
     """R3.1: an order of the last 7 days lands when it changes, though its `updated_at` stood still."""
     source = make_source(lookback={"column": "order_date", "span": "7 days"})
@@ -93,6 +96,7 @@ def test_recent_rows_are_looked_at_again(make_source: MakeSource) -> None:
     assert (source.land().rows, source.version()) == (0, version)
 
 
+@pytest.mark.core
 @pytest.mark.R2
 def test_a_transaction_that_commits_late_is_not_lost(make_source: MakeSource, monkeypatch: Any) -> None:
     """R2.4, R3.1: it wrote with old times, was open during two landings, and used a savepoint."""
@@ -194,6 +198,7 @@ def test_a_batch_is_of_one_snapshot(make_source: MakeSource, monkeypatch: Any) -
     assert source.newest("order_id", "quantity") == [(1, 1), (2, 4)]
 
 
+@pytest.mark.core
 def test_deleted_rows_are_found_when_asked_for(make_source: MakeSource) -> None:
     """R3.5: a deleted row lands as one, once; one that comes back lives; losing most rows stops."""
     source = make_source(detect_deletes=True)
@@ -245,6 +250,7 @@ def test_any_type_lands_and_what_spark_cannot_hold_is_rescued(make_source: MakeS
     ]
 
 
+@pytest.mark.core
 def test_local_times_are_right_when_clocks_are_put_back(make_source: MakeSource) -> None:
     """R3.7: times without zone in Berlin: 02:30 comes twice on 2025-10-26, and the second one is not lost."""
     create = "create table orders (order_id bigint primary key, quantity int, updated_at timestamp not null)"

@@ -58,6 +58,7 @@ def test_a_known_day() -> None:
     assert sum(day.counts.values()) == len(day.operations) == 53
 
 
+@pytest.mark.core
 @pytest.mark.R3
 def test_what_happens_is_in_known_shares() -> None:
     """R3.6: new and changed customers and orders, late updates, deletes, every day."""

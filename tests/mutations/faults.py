@@ -1,0 +1,246 @@
+"""One fault for each promise of the README: a change of the code after which the promise does not hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LAND, LAKE = "tests/python_ingest/", "tests/lakehouse/"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change of one place.
+
+    Attributes:
+        promise: how the promise begins in README's table.
+        file: the file that is changed.
+        old, new: the text that stands there once, and what is put in its place.
+        test: what must fail, as pytest has it; `make lint` for a rule of the project.
+    """
+
+    promise: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+FAULTS = (
+    Fault(
+        "a file lands exactly once",
+        "python_ingest/table_format.py",
+        '.option("txnAppId", writer).option("txnVersion", number)',
+        "",
+        f"{LAND}test_landing.py::test_delta_skips_a_batch_that_it_has",
+    ),
+    Fault(
+        "broken records are kept",
+        "python_ingest/quarantine.py",
+        "update set replayed_batch = {batch.batch_id}",
+        "update set replayed_batch = null",
+        f"{LAND}test_quarantine.py",
+    ),
+    Fault(
+        "new, missing and changed columns",
+        "python_ingest/contract.py",
+        "        elif target.field:\n",
+        "        elif False:\n",
+        f"{LAND}test_contract.py::test_policies_for_new_and_missing_columns_of_csv",
+    ),
+    Fault(
+        "whatever a file holds",
+        "python_ingest/formats/csv.py",
+        "return might_be & ~f.rlike(line, f.lit(self._grammar()))",
+        "return f.lit(False)",
+        "tests/fuzz/test_fuzz.py",
+    ),
+    Fault(
+        "files in an object store",
+        "python_ingest/storage.py",
+        "self.root = f\"{str(self._root.toString()).rstrip('/')}/\"",
+        'self.root = f"{str(self._root.toString()).rstrip(\'/\')}/".replace("s3a://", "s3://")',
+        f"{LAND}test_object_store.py",
+    ),
+    Fault(
+        "a table of PostgreSQL lands each change once",
+        "python_ingest/postgresql/window.py",
+        'self._place = sql.SQL("({}, {})").format(self._cursor, _identifiers(external.key))',
+        'self._place = sql.SQL("({}, {})").format(self._cursor, self._cursor)',
+        f"{LAND}postgresql/test_landing.py",
+    ),
+    Fault(
+        "a topic of Kafka lands each message once",
+        "python_ingest/kafka/landing.py",
+        '.option("failOnDataLoss", str(not self._accepts_loss).lower())',
+        '.option("failOnDataLoss", "false")',
+        f"{LAND}kafka/test_landing.py",
+    ),
+    Fault(
+        "a live shop is followed for 20 days",
+        "python_ingest/postgresql/window.py",
+        'conditions = [sql.SQL("{} >= {}").format(sql.Identifier(name), low) for name, low in self._lows()]',
+        "conditions: list[sql.Composable] = []",
+        f"{LAKE}test_shop.py",
+    ),
+    Fault(
+        "gold of the shop is the database's own answer",
+        "models/gold/shop/daily_product_sales.sql",
+        "    where not _is_deleted\n",
+        "",
+        f"{LAKE}test_shop_models.py",
+    ),
+    Fault(
+        "readers of a topic killed",
+        "tests/fixtures/shop/models/silver/device_events.sql",
+        "order by ingest_ts desc",
+        "order by ingest_ts",
+        "tests/kills/test_stream.py",
+    ),
+    Fault(
+        "the simulated shop and devices",
+        "python_ingest/simulators/dice.py",
+        "Random(seed)",
+        "Random()",
+        f"{LAND}simulators",
+    ),
+    Fault(
+        "`tidemark add` writes what lints and builds",
+        "python_ingest/scaffold/templates/silver.sql",
+        "newest_rank = 1",
+        "newest_rank = 2",
+        f"{LAND}test_scaffold.py",
+    ),
+    Fault(
+        "CSV in any encoding",
+        "python_ingest/formats/csv.py",
+        "encoding = MARKS.get(mark, self._options.encoding)",
+        'encoding = MARKS.get(mark, "utf-8")',
+        f"{LAND}test_formats.py",
+    ),
+    Fault(
+        "new files are found by path",
+        "python_ingest/landing.py",
+        "newest - timedelta(seconds=external.overlap)",
+        "newest + timedelta(seconds=1)",
+        f"{LAND}test_discovery.py",
+    ),
+    Fault(
+        "nothing new commits nothing",
+        "macros/materializations/merge_into.sql",
+        "when {{ tidemark.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'",
+        "when false then 'unchanged'",
+        f"{LAKE}test_medallion.py::test_files_sent_again_under_other_names_and_in_another_order_change_nothing",
+    ),
+    Fault(
+        "incremental tables equal a full rebuild",
+        "python_ingest/verify.py",
+        "verdict.differing = len(rows) if len(rows) <= SHOWN else differing.count()",
+        "verdict.differing = 0",
+        f"{LAKE}test_medallion.py::test_verify_proves_every_table_and_finds_a_tampered_row",
+    ),
+    Fault(
+        "after every batch of a random history",
+        "macros/materializations/merge_into.sql",
+        "then 'superseded'\n",
+        "then 'updated'\n",
+        f"{LAKE}test_histories.py",
+    ),
+    Fault(
+        "a source deleted from, rebuilt, replaced",
+        "macros/changes/lost_history.sql",
+        "{% macro lost_history(relation, mark, now, is_landed) %}\n",
+        "{% macro lost_history(relation, mark, now, is_landed) %}\n{{ return(none) }}\n",
+        f"{LAKE}test_recovery.py",
+    ),
+    Fault(
+        "newest wins, tombstones, no random winner",
+        "macros/materializations/once_a_key.sql",
+        "        _copies = 1,\n",
+        "        true,\n",
+        f"{LAKE}test_merging.py::test_two_rows_of_one_key_stop_the_run",
+    ),
+    Fault(
+        "change records give the current state",
+        "macros/change_records/validity.sql",
+        "1 following), null) as valid_to",
+        "current row), null) as valid_to",
+        f"{LAKE}test_change_records.py",
+    ),
+    Fault(
+        "on hand is what movements add up to",
+        "models/gold/retail/inventory_on_hand.sql",
+        ", where='not _is_deleted'",
+        "",
+        f"{LAKE}test_inventory.py",
+    ),
+    Fault(
+        "snapshots hold each state",
+        "snapshots/shop/customers_snapshot.sql",
+        "check_cols=['name', 'email']",
+        "check_cols=['name']",
+        f"{LAKE}test_shop_models.py",
+    ),
+    Fault(
+        "data tests look at what changed",
+        "macros/tests/tested_window.sql",
+        "after=mark.version, said=",
+        "after=last - 1, said=",
+        f"{LAKE}test_data_tests.py",
+    ),
+    Fault(
+        "a late event rewrites the files of its own day alone",
+        "models/gold/devices/device_hours.sql",
+        "pinned(ref('device_events'), touched='event_date')",
+        "pinned(ref('device_events'))",
+        f"{LAKE}test_devices.py",
+    ),
+    Fault(
+        "the whole project gives the same on Iceberg",
+        "macros/formats/iceberg/change_rows.sql",
+        "start-snapshot-id",
+        "end-snapshot-id",
+        f"{LAKE}test_iceberg.py",
+    ),
+    Fault(
+        "compaction",
+        "macros/formats/delta/commits.sql",
+        "('OPTIMIZE', ",
+        "(",
+        f"{LAKE}test_maintenance.py",
+    ),
+    Fault(
+        "contracts hold from the first commit on",
+        "macros/formats/delta/properties.sql",
+        "{% do properties.update({'delta.constraints.' ~ name: expression}) %}",
+        "",
+        f"{LAKE}test_contracts.py",
+    ),
+    Fault(
+        "every column is described and typed",
+        "models/gold/retail/_gold_retail__models.yml",
+        "description: One row per",
+        "about: One row per",
+        "make lint",
+    ),
+    Fault(
+        "`kill -9` of Python and JVM",
+        "python_ingest/landing.py",
+        "        batch = self._manifest.unfinished()\n",
+        "        batch = None\n",
+        "tests/kills/test_kills.py",
+    ),
+    Fault(
+        "two runs at once",
+        "python_ingest/lock.py",
+        "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "pass",
+        f"{LAND}test_cli.py",
+    ),
+    Fault(
+        "Dagster runs the steps in order",
+        "python_ingest/arrivals.py",
+        "digest.update(repr(file).encode())",
+        "pass",
+        f"{LAND}test_arrivals.py",
+    ),
+)
