@@ -28,7 +28,7 @@ def main() -> None:
         os.environ |= {"TIDEMARK_ARCHIVES_CLASSES": "1", "TIDEMARK_LAKE": str(Path(scratch) / "lake")}
         lakehouse = project.load()
         spark = warm_session(lakehouse.root)
-        with suppress(TidemarkError, KeyError):  # of a project without this feed, too, most classes are loaded
+        with suppress(TidemarkError, KeyError):  # without this feed most classes are loaded, too
             land(spark, lakehouse, [lakehouse.feeds[FEED]])
             steps.build([*steps.DATA_ONLY, "--select", f"source:bronze.{FEED}+", "event_types"])
         spark.stop()

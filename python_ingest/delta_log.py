@@ -31,6 +31,8 @@ class DeltaLog:
         jvm: Any = spark._jvm
         self._jvm = jvm
         identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Option.apply(schema))
+        # Delta asks for the session of the thread, which dbt's threads have while a statement runs only
+        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
         delta = jvm.org.apache.spark.sql.delta
         self._log: Any = delta.DeltaLog.forTable(spark._jsparkSession, identifier)
         self._file_names: Any = delta.util.FileNames
