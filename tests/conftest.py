@@ -37,6 +37,7 @@ def in_root() -> None:
     """Work in the project's folder; each of several test processes has folders for what dbt writes."""
     os.chdir(ROOT)
     os.environ.pop("TIDEMARK_CONNECTION_SHOP", None)  # with it the project has more feeds
+    os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")  # one session sees hundreds of tables
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         os.environ["DBT_TARGET_PATH"] = f"target/{worker}"
         os.environ["DBT_LOG_PATH"] = f"logs/{worker}"

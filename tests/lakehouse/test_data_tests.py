@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import both_formats
+from tests.conftest import both_formats_nightly
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -15,7 +15,7 @@ WHOLE = ("--vars", "full_tests: true")
 
 
 @pytest.mark.core
-@both_formats
+@both_formats_nightly
 def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) -> None:
     """R1.4: nothing new does not turn it green; unique looks at the whole table for the keys that came."""
     source = cases.create_source("readings_in", COLUMNS)
@@ -74,7 +74,7 @@ def test_what_an_earlier_run_wrote_untested_is_tested(cases: FixtureProject) -> 
     ]
 
 
-@both_formats
+@both_formats_nightly
 def test_a_landed_row_that_comes_to_nothing_is_found(cases: FixtureProject) -> None:
     """R1.4: read = accounted for, on the first run and later; the record says what became of each row."""
     source = cases.create_source("readings_in", COLUMNS)
