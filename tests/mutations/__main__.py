@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINKED = (".venv", ".jars", ".servers")
 AT_ONCE = 2
 PASSED, FAILED = 0, 1  # of pytest; anything else is no verdict
+LINT = "make lint"
 SHOWN = 15
 
 
@@ -65,8 +66,8 @@ def _try(fault: Fault, copies: Queue[Path]) -> bool:
     finally:
         file.write_text(sound, encoding="utf-8")
         copies.put(copy)
-    noticed = done.returncode == FAILED
-    said = {PASSED: "SURVIVES", FAILED: "noticed"}.get(done.returncode, f"no verdict ({done.returncode})")
+    noticed = done.returncode == FAILED or (fault.test == LINT and done.returncode != PASSED)
+    said = "noticed" if noticed else "SURVIVES" if done.returncode == PASSED else "no verdict"
     print(f"{said:<10} {time.monotonic() - started:5.0f} s  {fault.promise}: {fault.test}", flush=True)
     if not noticed:
         print("\n".join(done.stdout.splitlines()[-SHOWN:]), flush=True)
@@ -76,7 +77,7 @@ def _try(fault: Fault, copies: Queue[Path]) -> bool:
 def _run(test: str, copy: Path) -> subprocess.CompletedProcess[str]:
     python = copy / ".venv/bin/python"
     command = [str(python), "-m", "pytest", "--exitfirst", "--no-header", test]
-    if test == "make lint":
+    if test == LINT:
         command = ["sh", "scripts/check_conventions.sh"]
     variables = os.environ | {"PYTHONPATH": str(copy)}
     return subprocess.run(
