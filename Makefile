@@ -16,10 +16,10 @@ demo: setup ## land the real purchase log month by month and build it
 tour: setup ## play R1 to R5 on small examples, with a PostgreSQL of its own where it is installed
 	@$(BIN)/python -m tests.servers beside $(BIN)/tidemark tour
 
-test: lint .jars/classes.jsa .servers/.ready ## lint, each requirement R1 to R5 and the core's proofs, in about ten minutes
+test: lint .jars/classes.jsa .servers/.ready ## lint, each requirement R1 to R5, the core's proofs, in about a quarter of an hour
 	@$(PYTEST) -m "core or not spark"
 
-test-all: lint .jars/classes.jsa .servers/.ready ## run everything that CI runs, in about half an hour
+test-all: lint .jars/classes.jsa .servers/.ready ## run everything that CI runs
 	@$(PYTEST)
 
 test-nightly: lint .jars/classes.jsa .servers/.ready ## the same with more kill points, longer histories, another seed each day
