@@ -8,11 +8,10 @@
     {% endif %}
     {% set seen = tables.get(name, {}) %}
     {% if node.unique_id in tidemark.run_state('doubted') %}
-        {{ return({'id': mark.get('table_id'), 'version': mark.get('table_version', 'null')}) }}
+        {{ return({'id': mark.get('table_id'), 'version': mark.get('table_version')}) }}
     {% endif %}
-    {% for version in (written, seen.version, mark.table_version, 'null') if version is not none and version is not undefined %}
-        {{ return({'id': seen.id or mark.get('table_id'), 'version': version}) }}
-    {% endfor %}
+    {% set versions = [written, seen.version, mark.table_version] | reject('undefined') | reject('none') | list %}
+    {{ return({'id': seen.id or mark.get('table_id'), 'version': versions | first if versions else none}) }}
 {% endmacro %}
 
 {# The model's marks, one for each source that it has read. #}

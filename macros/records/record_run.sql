@@ -1,22 +1,7 @@
-{% macro create_run_tables() %}
-    {% if execute and flags.WHICH in ('build', 'run') %}
-        {% do tidemark.create_ops_table('runs', [
-            'invocation_id string', 'command string', 'started_at timestamp', 'ended_at timestamp', 'succeeded boolean',
-            'models_written int', 'models_unchanged int', 'models_failed int', 'models_skipped int',
-            'tests_passed int', 'tests_failed int'
-        ]) %}
-        {% do tidemark.create_ops_table('model_runs', [
-            'invocation_id string', 'model string', 'status string', 'state string', 'reads array<string>', 'rows_read bigint',
-            'rows_inserted bigint', 'rows_updated bigint', 'rows_deleted bigint', 'rows_unchanged bigint',
-            'rows_superseded bigint', 'rows_rejected bigint', 'bytes_read bigint', 'files_read bigint',
-            'bytes_written bigint', 'files_written bigint', 'table_version bigint', 'seconds double', 'message string'
-        ]) %}
-    {% endif %}
-{% endmacro %}
-
-{# On-run-end, after the checkpoints. A command in which no model read anything and nothing failed leaves no record. #}
+{# On-run-end: one commit. A command in which nothing was read and nothing failed leaves no record. #}
 {% macro record_run(results) %}
-    {% if not execute or flags.WHICH not in ('build', 'run') %}{{ return('') }}{% endif %}
+    {% if not execute or flags.WHICH not in ('build', 'run', 'test', 'seed', 'snapshot') %}{{ return('') }}{% endif %}
+    {% set checkpoints = tidemark.moved_checkpoints(results) %}
     {% set rows = [] %}
     {% for result in results if result.node.resource_type == 'model' and result.status in ('success', 'error') %}
         {% set state = tidemark.state_of_run(result) %}
@@ -25,11 +10,10 @@
         {% endif %}
     {% endfor %}
     {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
-    {% if rows or failed %}
-        {% do tidemark.insert_rows('runs', [tidemark.run_row(results, failed)]) %}
-        {% if rows %}
-            {% do tidemark.insert_rows('model_runs', rows) %}
-        {% endif %}
+    {% if rows or checkpoints or failed %}
+        {% set run = tidemark.run_row(results, failed) %}
+        {% do run.update(model_runs=rows, checkpoints=checkpoints) %}
+        {% do tidemark.insert_record(tidemark.ops_table('runs'), tidemark.run_columns(), run) %}
     {% endif %}
 {% endmacro %}
 
@@ -62,7 +46,7 @@
     {% set relation = tidemark.relation_of(node) %}
     {% set wrote = tidemark.run_state('written').get(node.unique_id, {}) %}
     {% set row = {
-        'invocation_id': invocation_id, 'model': tidemark.table_name(relation), 'status': result.status | string, 'state': state,
+        'model': tidemark.table_name(relation), 'status': result.status | string, 'state': state,
         'reads': [], 'rows_read': 0, 'bytes_read': 0, 'files_read': 0, 'seconds': result.execution_time,
         'rows_rejected': tidemark.rejected_rows(node), 'table_version': wrote.get('version'),
         'message': (result.message | string)[:500] if result.status == 'error' else none
@@ -88,32 +72,4 @@
         {{ return(tidemark.accounted_rows(other.unique_id)) }}
     {% endfor %}
     {{ return(none) }}
-{% endmacro %}
-
-{% macro insert_rows(name, rows) %}
-    {% set columns = rows[0].keys() | list %}
-    {% set tuples = [] %}
-    {% for row in rows %}
-        {% set values = [] %}
-        {% for column in columns %}
-            {% do values.append(tidemark.sql_value(row[column], column)) %}
-        {% endfor %}
-        {% do tuples.append('(' ~ values | join(', ') ~ ')') %}
-    {% endfor %}
-    {% do run_query('insert into ' ~ tidemark.ops_table(name) ~ ' (' ~ columns | join(', ') ~ ') values ' ~ tuples | join(', ')) %}
-{% endmacro %}
-
-{% macro sql_value(value, column) %}
-    {% if value is none or value is undefined %}
-        {{ return('null') }}
-    {% elif value is boolean or value is number %}
-        {{ return(value | string | lower) }}
-    {% elif value is string %}
-        {{ return(('timestamp ' if column.endswith('_at') else '') ~ tidemark.literal(value)) }}
-    {% endif %}
-    {% set parts = [] %}
-    {% for part in value %}
-        {% do parts.append(tidemark.literal(part)) %}
-    {% endfor %}
-    {{ return('array(' ~ parts | join(', ') ~ ')') }}
 {% endmacro %}

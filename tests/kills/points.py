@@ -61,7 +61,7 @@ MERGE_SILVER, MERGE_CITIES, MERGE_TOTALS = (
     rf"\bmerge into\s+{re.escape(table)}\b"
     for table in ("silver.people", "gold.people_by_city", "gold.people_totals")
 )
-MARKS = r"\binsert into\s+ops\.checkpoints\b"
+RECORD = r"\binsert into\s+ops\.runs\b"  # the checkpoints are in it
 A_GOLD_MODEL = r'"node_id": "model\.tidemark\.people_\w+"'
 A_TEST = r'"node_id": "test\.tidemark\.unique_people_by_city'
 BRONZE_TABLE = "bronze.people"
@@ -70,7 +70,7 @@ PLAN, APPEND, CONFIRM = MANIFEST + "plan", BRONZE + "append", MANIFEST + "confir
 POINTS = (
     _folder_only("manifest", "ops.ingested_files", landed=True),
     _folder_only("bronze", "bronze.people", landed=True, nightly=True),
-    _folder_only("checkpoints", "ops.checkpoints", nightly=True),
+    _folder_only("runs", "ops.runs", nightly=True),
     _folder_only("silver", "silver.people"),
     Point("first run: no checkpoint yet", "after", _create("silver.people"), first_run=True, nightly=True),
     Point("planned", "after", call=PLAN, nightly=True),
@@ -87,14 +87,14 @@ POINTS = (
     Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city", nightly=True),
     Point("after the gold merge", "after", MERGE_TOTALS, nightly=True),
     Point("while a test runs", "running", A_TEST, nightly=True),
-    Point("in on-run-end, before the checkpoints", "before", MARKS, more_comes=True),
-    Point("in on-run-end, while writing the checkpoints", "writing", MARKS, table="ops.checkpoints"),
-    Point("after the checkpoints", "after", MARKS, nightly=True),
+    Point("in on-run-end, before the checkpoints", "before", RECORD, more_comes=True),
+    Point("in on-run-end, while writing the checkpoints", "writing", RECORD, table="ops.runs"),
+    Point("after the checkpoints", "after", RECORD, nightly=True),
     Point("half written, on Iceberg", "writing", "", APPEND, BRONZE_TABLE, on_iceberg=True),
     Point("not confirmed, on Iceberg", "before", call=CONFIRM, on_iceberg=True, nightly=True),
     Point("in the silver merge, on Iceberg", "writing", MERGE_SILVER, table="silver.people", on_iceberg=True),
     Point("after the gold merge, on Iceberg", "after", MERGE_TOTALS, on_iceberg=True, nightly=True),
-    Point("before the checkpoints, on Iceberg", "before", MARKS, on_iceberg=True, nightly=True),
+    Point("before the checkpoints, on Iceberg", "before", RECORD, on_iceberg=True, nightly=True),
     Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True),
 )  # fmt: skip
 

@@ -84,8 +84,13 @@ class FixtureProject:
     def last_run(self, model: str) -> Any:
         """The newest row of ops.model_runs of a model."""
         runs = self.spark.table(f"{self.prefix}_ops.model_runs").where(f"model = '{self.table(model)}'")
-        started = self.spark.table(f"{self.prefix}_ops.runs").select("invocation_id", "started_at")
-        return runs.join(started, "invocation_id", how="inner").orderBy("started_at", ascending=False).first()
+        return runs.orderBy("started_at", ascending=False).first()
+
+    def forget_last_run(self) -> None:
+        """Take its checkpoints back, as if it had been killed before they were written."""
+        runs = f"{self.prefix}_ops.runs"
+        last: Any = self.spark.table(runs).selectExpr("max_by(invocation_id, started_at)").first()
+        self.spark.sql(f"delete from {runs} where invocation_id = '{last[0]}'")
 
     def mark(self, model: str) -> Any:
         """The newest checkpoint of a model with one source."""

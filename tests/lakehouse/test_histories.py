@@ -70,7 +70,7 @@ def _replayed(
         lags = batch % 4 == 2  # gold then reads two versions at once
         assert project.dbt("run", *(["--select", "entities"] if lags else [])).failed == []
         if batch % 3 == 0:
-            _forget_last_checkpoint(project)
+            project.forget_last_run()  # the next one reads the same versions again
         wrong = _wrong(
             project, batch, [row for row in rows if row.batch <= batch], ["entities"] if lags else []
         )
@@ -105,12 +105,3 @@ def _shrunk(
         number = min(wrong, key=lambda candidate: len(candidates[candidate]))
         rows, says = candidates[number], wrong[number]
     return rows, says
-
-
-def _forget_last_checkpoint(project: FixtureProject) -> None:
-    """As if the run had been killed before on-run-end: the next one reads the same versions again."""
-    checkpoints = f"{project.prefix}_ops.checkpoints"
-    last = project.spark.table(checkpoints).selectExpr("max(sequence)").first()
-    assert last is not None
-    if last[0] > 1:
-        project.spark.sql(f"delete from {checkpoints} where sequence = {last[0]}")
