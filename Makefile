@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo tour test test-all test-nightly mutations classes lint format docs schedule lock services services-stop clean
+.PHONY: help setup prepared demo tour test test-all test-nightly mutations classes lint format docs schedule lock services services-stop clean
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 help: ## list the targets
@@ -16,14 +16,17 @@ demo: setup ## land the real purchase log month by month and build it
 tour: setup ## play R1 to R5 on small examples, with a PostgreSQL of its own where it is installed
 	@$(BIN)/python -m tests.servers beside $(BIN)/tidemark tour
 
-test: lint .jars/classes.jsa .servers/.ready ## lint, each requirement R1 to R5, the core's proofs, in about a quarter of an hour
+test: prepared ## lint, each requirement R1 to R5, the core's proofs, in about a quarter of an hour
 	@$(PYTEST) -m "core or not spark"
 
-test-all: lint .jars/classes.jsa .servers/.ready ## run everything that CI runs
+test-all: prepared ## run everything that CI runs
 	@$(PYTEST)
 
-test-nightly: lint .jars/classes.jsa .servers/.ready ## the same with more kill points, longer histories, another seed each day
+test-nightly: prepared ## the same with more kill points, longer histories, another seed each day
 	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
+
+prepared: setup
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint .jars/classes.jsa .servers/.ready
 
 mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise of the README: a test must fail each time
 	@$(BIN)/python -m tests.mutations $(ONLY)

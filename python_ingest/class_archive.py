@@ -25,7 +25,9 @@ FEED = "user_events"
 def main() -> None:
     """Run what every run does, and wait until the JVM has written the archive."""
     with tempfile.TemporaryDirectory(prefix="tidemark-classes-") as scratch:
-        os.environ |= {"TIDEMARK_ARCHIVES_CLASSES": "1", "TIDEMARK_LAKE": str(Path(scratch) / "lake")}
+        folder = Path(scratch)
+        os.environ |= {"TIDEMARK_ARCHIVES_CLASSES": "1", "TIDEMARK_LAKE": str(folder / "lake")}
+        os.environ |= {"DBT_TARGET_PATH": str(folder / "target"), "DBT_LOG_PATH": str(folder / "logs")}
         lakehouse = project.load()
         spark = warm_session(lakehouse.root)
         with suppress(TidemarkError, KeyError):  # without this feed most classes are loaded, too

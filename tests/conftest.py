@@ -53,6 +53,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
 FORMATS = ["delta", "iceberg"]
 both_formats = pytest.mark.parametrize("table_format", FORMATS, indirect=True)
 # of what the macros do alike for both formats; histories and the whole project run on both each time

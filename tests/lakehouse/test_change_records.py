@@ -60,12 +60,12 @@ class ChangeRecords(FixtureProject):
         self.after: dict[int, Tables] = {}
         for batch in range(1, BATCHES + 1):
             self.land([record for record in self.records if record.batch == batch])
-            built = self.dbt("build")
+            built = self.dbt("build" if batch == BATCHES else "run")
             assert (built.failed, built.skipped) == ([], 0)
-            assert [n for n, _ in built.warned] == ["unique_key_customer_changes_customer_id__sequence"]
             self.after[batch] = {model: self.rows(model) for model in MODELS}
             if batch == 2:
                 self.forget_last_run()  # the next one reads the same versions again
+        assert [n for n, _ in built.warned] == ["unique_key_customer_changes_customer_id__sequence"]
 
     def land(self, records: Sequence[Record]) -> None:
         """Append records to both landed tables."""

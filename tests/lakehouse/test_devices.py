@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from python_ingest import project, steps
 from python_ingest.landing_steps import land
 from python_ingest.verify import verify
-from tests.conftest import ROOT, Lakehouse
+from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
 
 pytestmark = pytest.mark.R5
 RAW = ROOT / "data" / "raw" / "device_events"
@@ -33,10 +33,10 @@ class Fleet:
     before: dict[str, dict[date, set[str]]]
     after: dict[str, dict[date, set[str]]]
 
-    def build(self) -> None:
+    def build(self, *options: str) -> None:
         lakehouse = project.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["device_events"]])
-        steps.build(("--select", "source:bronze.device_events+"))
+        steps.build(("--select", "source:bronze.device_events+", *options), lakehouse)
 
     def files(self) -> dict[str, dict[date, set[str]]]:
         found: dict[str, dict[date, set[str]]] = {}
@@ -58,7 +58,7 @@ def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.setenv("TIDEMARK_SCHEMA", "fleet")
         patch.setenv("TIDEMARK_RAW", str(raw))
         fleet = Fleet(Lakehouse(spark, raw, "fleet"), {}, {})
-        fleet.build()
+        fleet.build(*ONLY_TABLES)
         fleet.before = fleet.files()
         lines = [reading(LATE, "2025-01-08T00:10:00Z"), reading(VERY_LATE, "2025-01-11T00:10:00Z")]
         late = raw / "device_events" / "device_events_2025-01-11.json"

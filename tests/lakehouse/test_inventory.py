@@ -19,7 +19,7 @@ from python_ingest.simulators.dice import Dice
 from python_ingest.simulators.operations import Operation
 from python_ingest.simulators.shop import shop_days
 from python_ingest.verify import verify
-from tests.conftest import Lakehouse
+from tests.conftest import ONLY_TABLES, Lakehouse
 
 pytestmark = [pytest.mark.R2, pytest.mark.R3]
 START, DAYS, ROWS, SEED = date(2025, 1, 1), 4, 600, 11
@@ -54,10 +54,10 @@ class Stock:
         folder = self.lakehouse.raw / "inventory_movements"
         (folder / f"inventory_movements_{name}.json").write_text(text, encoding="utf-8")
 
-    def build(self) -> None:
+    def build(self, *options: str) -> None:
         lakehouse = project.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["inventory_movements"]])
-        built = steps.build(("--select", "source:bronze.inventory_movements+"))
+        built = steps.build(("--select", "source:bronze.inventory_movements+", *options), lakehouse)
         self.said = {table.table.removeprefix("stock_"): table.said for table in built.tables}
 
     def held(self) -> OnHand:
@@ -87,7 +87,7 @@ def stock(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
             stock.sent.append(list(disturbed([*records, *late], dice)))
             broken = [today[0] | fault for fault, _ in BROKEN] if number == 1 else []
             stock.send(str(START.replace(day=1 + number)), [*stock.sent[-1], *broken])
-            stock.build()
+            stock.build(*([] if is_last else ONLY_TABLES))
             stock.on_hand.append(stock.held())
             late = delayed
         yield stock

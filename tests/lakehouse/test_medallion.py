@@ -18,12 +18,10 @@ from python_ingest.explain import Plan, explain
 from python_ingest.project import invoke_dbt
 from python_ingest.simulators.user_events import simulate_user_events
 from python_ingest.verify import verify
-from tests.conftest import ROOT, Lakehouse
+from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
 
 pytestmark = pytest.mark.R1
 RAW = ROOT / "data" / "raw"
-# the tests run at the end, layer by layer
-ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")
 SENT_ONCE = "_source_file not like '%again%'"
 RESULTS = (
     "silver.transactions",

@@ -16,7 +16,7 @@ from python_ingest.landing_steps import land
 from python_ingest.simulators.shop import shop_days
 from python_ingest.simulators.targets import PostgresTarget
 from python_ingest.verify import verify
-from tests.conftest import Lakehouse
+from tests.conftest import ONLY_TABLES, Lakehouse
 from tests.servers.postgresql import Postgres, postgres
 
 pytestmark = [pytest.mark.R2, pytest.mark.R3]
@@ -60,10 +60,11 @@ class Shop:
         self.said: dict[str, str] = {}
         self.wrong: list[str] = []
 
-    def build(self) -> None:
+    def build(self, *options: str) -> None:
         lakehouse = project.load()
         land(self.spark, lakehouse, [lakehouse.feeds[name] for name in FEEDS])
-        built = steps.build(("--select", *(f"source:bronze.{name}+" for name in FEEDS)))
+        models = (f"source:bronze.{name}+" for name in FEEDS)
+        built = steps.build(("--select", *models, *options), lakehouse)
         assert built.warned == []
         self.said = {table.table.removeprefix("shop_"): table.said for table in built.tables}
 
@@ -102,7 +103,7 @@ def shop(spark: SparkSession, server: Postgres, tmp_path_factory: pytest.TempPat
                     target.apply(day.operations)
                 for statement in besides:
                     database.execute(statement.encode())
-                shop.build()
+                shop.build(*([] if besides is BESIDES[-1] else ONLY_TABLES))
                 for model in THERE:
                     shop.wrong += [f"step {number}, {model}: {row}" for row in shop.differing(model)]
         yield shop
