@@ -10,6 +10,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from python_ingest.columns import Target, in_sql, type_in_sql
 from python_ingest.declarations import Feed
+from python_ingest.delta_log import DeltaLog
 from python_ingest.errors import LandingError
 from python_ingest.manifest import Batch
 from python_ingest.metadata import metadata_of
@@ -27,7 +28,8 @@ from python_ingest.widening import iceberg_widens, widened
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SKIPPING = ("_batch_id", "_ingested_at", "_source_file")  # Delta keeps the lowest and highest of each file
+# Delta keeps the lowest and highest value of each file; of the last one, how many records are broken
+SKIPPING = ("_batch_id", "_ingested_at", "_source_file", "_corrupt_record")
 
 
 class BronzeTable:
@@ -53,6 +55,7 @@ class BronzeTable:
             self._properties["delta.enableChangeDataFeed"] = "true"
             self._properties["delta.dataSkippingStatsColumns"] = ",".join((*SKIPPING, *skipping))
         self.name = feed.table
+        self._writer = f"tidemark.land.{self.name}"
         self.targets: list[Target] = []
         self._last_batch: int | None = None  # known from the first question on: the lake has one writer
 
@@ -110,12 +113,32 @@ class BronzeTable:
         stamped = rows.withColumns(
             {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
         ).select(*names, *self._metadata_names)
-        append_once(stamped, self.name, f"tidemark.land.{self.name}", batch.batch_id)
+        append_once(stamped, self.name, self._writer, batch.batch_id)
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def rows(self, batch: Batch) -> DataFrame:
         """Return the rows of a batch."""
         return self._spark.table(self.name).where(f"_batch_id = {batch.batch_id}")
+
+    def appended(self, batch: Batch) -> tuple[int, int] | None:
+        """Return the number of rows of a batch, and how many of them are broken records, without a query.
+
+        Returns:
+            None where the newest commit is not that of the batch, or says too little: count its rows then.
+        """
+        if table_format(self._spark) != DELTA:
+            return None
+        found = DeltaLog(self._spark, self.name).appended(self._writer, batch.batch_id)
+        if found is None or "_corrupt_record" not in found.nulls:
+            return None
+        return found.rows, found.rows - found.nulls["_corrupt_record"]
+
+    def counts(self, batch: Batch) -> dict[str, tuple[int, int]]:
+        """Return by file how many rows of a batch there are, and how many of them are broken records."""
+        if len(batch.files) == 1 and (appended := self.appended(batch)):
+            return {batch.files[0].path: appended}
+        counts = self.rows(batch).groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record"))
+        return {path: (rows, broken) for path, rows, broken in counts.collect()}
 
     def has(self, batch: Batch) -> bool:
         """Return whether a batch was appended."""
@@ -130,10 +153,12 @@ class BronzeTable:
         return location_of(self._spark, self.name)
 
     def last_batch(self) -> int:
-        """Return the highest batch number in the table; 0 when it is empty.
+        """Return the highest batch number that was appended to the table; 0 when there is none.
 
-        A bare `max` is answered from the files' statistics, without reading the table.
+        Delta's log tells it. Else a bare `max` is answered from the files' statistics.
         """
+        if self._last_batch is None and table_format(self._spark) == DELTA:
+            self._last_batch = DeltaLog(self._spark, self.name).last_number(self._writer)
         if self._last_batch is None:
             last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
             self._last_batch = last[0] or 0

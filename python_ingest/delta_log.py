@@ -7,6 +7,9 @@ instead of 0.02 s. The number of files comes from the checksum file that Delta w
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +18,22 @@ from py4j.protocol import Py4JJavaError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+LOOKED_AT = 5  # commits, for the newest append
+
+
+@dataclass(frozen=True)
+class Appended:
+    """What a commit appended, by the statistics of its files.
+
+    Attributes:
+        rows: how many.
+        nulls: how many of them are null, by column; a column without statistics is missing.
+    """
+
+    rows: int
+    nulls: dict[str, int]
 
 
 class DeltaLog:
@@ -44,15 +63,11 @@ class DeltaLog:
 
     def state(self) -> dict[str, Any]:
         """Return id, version, number and bytes of the files, and properties of the newest version."""
-        metadata, properties = self._snapshot.metadata(), {}
-        entries = metadata.configuration().iterator()
-        while entries.hasNext():
-            entry = entries.next()
-            properties[entry._1()] = entry._2()
+        metadata = self._snapshot.metadata()
         return {
             "id": metadata.id(),
             "version": self.version,
-            "properties": properties,
+            "properties": {entry._1(): entry._2() for entry in _each(metadata.configuration().iterator())},
             **self._size(),
         }
 
@@ -70,23 +85,63 @@ class DeltaLog:
             found.append(commit)
         return found
 
+    def last_number(self, writer: str) -> int | None:
+        """Return the number of a writer's newest append, or None where it is none of the newest commits.
+
+        Args:
+            writer: the `txnAppId` of the appends, whose numbers grow.
+        """
+        for version in range(self.version, max(self.version - LOOKED_AT, -1), -1):
+            if self._commit(version) is None:
+                return None
+            for line in self._lines(version):
+                transaction = json.loads(line).get("txn") if line.startswith('{"txn"') else None
+                if transaction and transaction["appId"] == writer:
+                    return int(transaction["version"])
+        return None
+
+    def appended(self, writer: str, number: int) -> Appended | None:
+        """Return what the newest commit appended, or None where it is not this append or has no statistics.
+
+        Args:
+            writer: the `txnAppId` of the append.
+            number: its `txnVersion`.
+        """
+        is_it, rows, nulls = False, 0, Counter[str]()
+        for line in self._lines(self.version):
+            action = json.loads(line)
+            if transaction := action.get("txn"):
+                is_it = (transaction["appId"], transaction["version"]) == (writer, number)
+            elif added := action.get("add"):
+                statistics = json.loads(added.get("stats") or "{}")
+                if "numRecords" not in statistics:
+                    return None
+                rows += statistics["numRecords"]
+                nulls.update({c: n for c, n in statistics.get("nullCount", {}).items() if isinstance(n, int)})
+        return Appended(rows, dict(nulls)) if is_it else None
+
     def _commit(self, version: int) -> dict[str, Any] | None:
-        path = self._file_names.unsafeDeltaFile(self._log.logPath(), version)
+        path = self._path(version)
         try:
             written = path.getFileSystem(self._conf).getFileStatus(path).getModificationTime()
-            lines = self._log.store().readAsIterator(path, self._conf)
+            for line in self._lines(version):
+                if line.startswith('{"commitInfo"'):
+                    return _row(version, written, json.loads(line)["commitInfo"])
         except Py4JJavaError as error:
             if error.java_exception.getClass().getSimpleName() == "FileNotFoundException":
                 return None
             raise
+        return _row(version, written, {})
+
+    def _lines(self, version: int) -> Iterator[str]:
+        lines = self._log.store().readAsIterator(self._path(version), self._conf)
         try:
-            while lines.hasNext():
-                line = lines.next()
-                if line.startswith('{"commitInfo"'):
-                    return _row(version, written, json.loads(line)["commitInfo"])
+            yield from _each(lines)
         finally:
             lines.close()
-        return _row(version, written, {})
+
+    def _path(self, version: int) -> Any:
+        return self._file_names.unsafeDeltaFile(self._log.logPath(), version)
 
     @cached_property
     def _snapshot(self) -> Any:
@@ -104,6 +159,12 @@ class DeltaLog:
             return {"files": int(files.get()), "bytes": int(size.get())}
         detail: Any = self._spark.sql(f"describe detail {self._table}").first()
         return {"files": detail["numFiles"], "bytes": detail["sizeInBytes"]}
+
+
+def _each(iterator: Any) -> Iterator[Any]:
+    """Give what an iterator of the JVM gives."""
+    while iterator.hasNext():
+        yield iterator.next()
 
 
 def _row(version: int, written: int, info: dict[str, Any]) -> dict[str, Any]:

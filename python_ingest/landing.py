@@ -248,21 +248,20 @@ class Lander:
                 records are broken, since a resumed batch is read anew for it.
             outcome: what the landing did so far.
         """
-        rows = self._bronze.rows(batch)
-        counted = rows.groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record")).collect()
-        strangers = {row[0] for row in counted} - {file.path for file in batch.files}
+        counted = self._bronze.counts(batch)
+        strangers = counted.keys() - {file.path for file in batch.files}
         if strangers:
             raise LandingError(
                 f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
-        if broken := {row[0] for row in counted if row[2]}:
+        if broken := {path for path, (_, number) in counted.items() if number}:
             layouts = {examined.file.path: examined.layout for examined in files()}
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
-            self._quarantine.keep(rows, batch, self._bronze.identity(), names)
-        self._manifest.confirm(batch, {row[0]: row[1] for row in counted})
+            self._quarantine.keep(self._bronze.rows(batch), batch, self._bronze.identity(), names)
+        self._manifest.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
         outcome.files += len(batch.files)
-        outcome.rows += sum(row[1] for row in counted)
-        outcome.broken += sum(row[2] for row in counted)
+        outcome.rows += sum(rows for rows, _ in counted.values())
+        outcome.broken += sum(number for _, number in counted.values())

@@ -43,7 +43,7 @@
         {# not from a list of columns: where a killed run left its folder, Delta refuses that for ever #}
         {% do run_query(
             'create or replace table ' ~ table ~ ' using ' ~ tidemark.table_format()
-            ~ (" tblproperties ('delta.autoOptimize.autoCompact' = 'true', 'delta.checkpointInterval' = '50')" if tidemark.table_format() == 'delta' else '')
+            ~ (" tblproperties ('delta.autoOptimize.autoCompact' = 'true', 'delta.checkpointInterval' = '20')" if tidemark.table_format() == 'delta' else '')
             ~ ' as select record.* from (select from_json(null, ' ~ tidemark.literal(columns | join(', ')) ~ ') as record) where false'
         ) %}
     {% else %}

@@ -205,7 +205,8 @@ class TableLander:
         rows = reduce(lambda one, other: one.unionByName(other), parts)
         made = {"_source_modified_at": f.lit(after.read_at), "_row_number": f.monotonically_increasing_id()}
         self._bronze.append(rows.withColumns(made), planned.batch)
-        number = self._bronze.rows(planned.batch).count()
+        appended = self._bronze.appended(planned.batch)
+        number = appended[0] if appended else self._bronze.rows(planned.batch).count()
         self._batches.confirm(planned, number)
         outcome.batches += 1
         outcome.rows += number

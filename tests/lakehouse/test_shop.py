@@ -96,7 +96,7 @@ def test_twenty_days_of_a_live_shop(shop: Shop, server: Postgres) -> None:
     def live() -> None:
         try:
             for day in days[1:]:
-                if day.date.toordinal() % 3 == 0:
+                if day.date.toordinal() % 4 == 0:
                     landed.wait(600)  # a landing is under way now
                     landed.clear()
                 if day == days[DAYS // 2]:  # when a column is added, which waits for all transactions

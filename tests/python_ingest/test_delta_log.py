@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.delta_log import DeltaLog
+from python_ingest.delta_log import LOOKED_AT, Appended, DeltaLog
+from python_ingest.table_format import append_once
 
 pytestmark = pytest.mark.R4
 TOLD = ("version", "operation", "operationParameters", "operationMetrics")
@@ -69,3 +70,30 @@ def test_a_log_that_does_not_go_back(spark: SparkSession, table: str) -> None:
         checksum.unlink()
     assert [commit["version"] for commit in DeltaLog(spark, table).commits(100)] == [9, 8, 7]
     assert DeltaLog(spark, table).state()["files"] == detail["numFiles"]
+
+
+def test_an_append_is_told_by_its_commit(spark: SparkSession, prefix: str) -> None:
+    """R1.1: its rows and nulls; nothing is told of another commit, or where there are no statistics."""
+    spark.sql(f"create schema {prefix}")
+    table = f"{prefix}.lines"
+    spark.sql(
+        f"create table {table} (line string, broken string, unknown string) using delta "
+        "tblproperties ('delta.dataSkippingStatsColumns' = 'broken')"
+    )
+    assert DeltaLog(spark, table).last_number("me") is None
+    lines = spark.sql("select 'a', if(id % 4 = 0, 'b', null), null from range(0, 10, 1, 3)")
+    append_once(lines.toDF("line", "broken", "unknown"), table, "me", 7)
+    log = DeltaLog(spark, table)
+    assert (log.last_number("me"), log.last_number("you")) == (7, None)
+    assert log.appended("me", 7) == Appended(10, {"broken": 7})
+    assert log.appended("me", 6) is None
+    spark.sql(f"delete from {table} where broken = 'b'")
+    assert (DeltaLog(spark, table).last_number("me"), DeltaLog(spark, table).appended("me", 7)) == (7, None)
+    spark.sql(f"alter table {table} set tblproperties ('delta.dataSkippingNumIndexedCols' = '0')")
+    spark.sql(f"alter table {table} unset tblproperties ('delta.dataSkippingStatsColumns')")
+    append_once(lines.toDF("line", "broken", "unknown"), table, "me", 8)
+    appended = DeltaLog(spark, table).appended("me", 8)
+    assert appended is None or appended.nulls == {}
+    for _ in range(LOOKED_AT):
+        spark.sql(f"insert into {table} values ('a', 'b', 'c')")
+    assert DeltaLog(spark, table).last_number("me") is None
