@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.flags import get_flags
 from dbt.plugins.manager import dbtPlugin
-from pyspark.sql import SparkSession
 
-from python_ingest.delta_log import DeltaLog
 from python_ingest.lock import hold, lake_folder
 
-WITHOUT_SPARK = ("parse", "list", "deps", "clean", "debug", "init")
+if TYPE_CHECKING:
+    from python_ingest.delta_log import DeltaLog
+
+PROJECT = "tidemark"
+WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
 EMBEDDED = (None, "local", "iceberg")
 
 
 class LakeLock(dbtPlugin):
-    """Stops a command at once, in one sentence, while another process holds the lake."""
+    """Stops a command at once, in one sentence, while another process holds the lake.
+
+    Commands that use Spark hold it, `compile` and `show` too: the embedded catalog serves one process.
+    """
 
     def initialize(self) -> None:
         flags: Any = get_flags()  # type: ignore[no-untyped-call]
-        if flags.WHICH not in WITHOUT_SPARK and getattr(flags, "TARGET", None) in EMBEDDED:
-            hold(lake_folder())
+        uses_spark = flags.WHICH not in WITHOUT_SPARK and getattr(flags, "TARGET", None) in EMBEDDED
+        if self.project_name == PROJECT and uses_spark:
+            # dbt changes into the project's folder only later
+            hold(Path(flags.PROJECT_DIR) / lake_folder())
 
 
 class LogReader(dbtPlugin):
@@ -39,6 +47,10 @@ def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
     parameters = credentials.server_side_parameters or {}
     if credentials.method != "session" or "spark.remote" in parameters:
         return None
+    from pyspark.sql import SparkSession
+
+    from python_ingest.delta_log import DeltaLog
+
     return DeltaLog(SparkSession.builder.getOrCreate(), table)
 
 

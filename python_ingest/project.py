@@ -61,7 +61,8 @@ def load() -> Project:
     manifest = invoke_dbt(["--quiet", "parse"])
     sources = [source.to_dict() for source in manifest.sources.values()]
     ops_schema = next((s["schema"] for s in sources if s["source_name"] == "ops"), "ops")
-    tables = [f"{source['schema']}.{source['identifier']}" for source in sources]
+    kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
+    tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
     for node in manifest.nodes.values():
         if node.resource_type in ("seed", "snapshot", "model") and node.config.materialized not in VIEWS:
             tables.append(f"{node.schema}.{node.alias}")

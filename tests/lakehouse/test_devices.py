@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest import project, steps
 from python_ingest.landing_steps import land
+from python_ingest.maintenance import chosen_tables, compact
 from python_ingest.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
 
@@ -140,6 +141,18 @@ def test_device_tables_equal_a_rebuild(fleet: Fleet, monkeypatch: pytest.MonkeyP
     verdicts = list(verify(fleet.lakehouse.spark, models))
     assert [verdict.table for verdict in verdicts if not verdict.holds] == []
     assert len(verdicts) == len(models)
+
+
+@pytest.mark.R4
+def test_all_tables_of_state_can_be_compacted(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R4.4: `tidemark compact` takes the tables that there are; views are none of them."""
+    monkeypatch.setenv("TIDEMARK_SCHEMA", "fleet")
+    spark = fleet.lakehouse.spark
+    there = chosen_tables(spark, project.load().tables, [])
+    assert {f"fleet_{name}" for name in PARTITIONED} < set(there)
+    state = [table for table in there if table.startswith("fleet_ops.")]
+    assert state == ["fleet_ops.ingested_files", "fleet_ops.runs"]
+    assert [done.table for done in compact(spark, state)] == state
 
 
 @pytest.mark.core
