@@ -33,12 +33,13 @@ class LakeLock(dbtPlugin):
             hold(Path(flags.PROJECT_DIR) / lake_folder())
 
 
-class LogReader(dbtPlugin):
-    """Gives macros `adapter.delta_log(table)`: docs/decisions/0019."""
+class AdapterMethods(dbtPlugin):
+    """Gives macros `adapter.delta_log(table)` and `adapter.code_of(unique_id)`: decisions 0019 and 0022."""
 
     def initialize(self) -> None:
         SparkAdapter.delta_log = _delta_log  # type: ignore[attr-defined]
-        SparkAdapter._available_ |= {"delta_log"}
+        SparkAdapter.code_of = _code_of  # type: ignore[attr-defined]
+        SparkAdapter._available_ |= {"delta_log", "code_of"}
 
 
 def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
@@ -54,4 +55,10 @@ def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
     return DeltaLog(SparkSession.builder.getOrCreate(), table)
 
 
-plugins = [LakeLock, LogReader]
+def _code_of(adapter: SparkAdapter, unique_id: str) -> dict[str, Any]:
+    from python_ingest.model_code import code_of
+
+    return code_of(adapter.get_macro_resolver(), unique_id)
+
+
+plugins = [LakeLock, AdapterMethods]

@@ -63,12 +63,33 @@
         {% elif '.' in (marks[0].contract or '') and marks[0].contract.split('.')[1] != contract.split('.')[1] %}
             {{ return({'state': 'grain changed', 'why': 'another unique_key, newest_by, insert_only or prune_by'}) }}
         {% endif %}
+        {% set changed = tidemark.changed_code(marks[0].contract, contract) %}
+        {% set choice = tidemark.on_code_change(changed) if changed else 'ignore' %}
+        {% if choice != 'ignore' %}
+            {{ return({'state': 'code changed', 'why': changed ~ (', where the run stops' if choice == 'stop' else '')}) }}
+        {% endif %}
     {% endif %}
     {% set lost = tidemark.lost_table() if news else none %}
     {% if lost %}
         {{ return({'state': 'history lost', 'why': lost}) }}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
+{% endmacro %}
+
+{# What the model is to do when its code has changed: rebuild, ignore it, or stop, which is done here. #}
+{% macro on_code_change(changed) %}
+    {% set choice = config.get('meta', {}).get('on_code_change', 'rebuild') %}
+    {% if choice not in ('rebuild', 'stop', 'ignore') %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': on_code_change is ' ~ choice ~ '. Set it to rebuild, stop or ignore.'
+        ) %}
+    {% elif choice == 'stop' and env_var('TIDEMARK_PURPOSE', '') != 'explain' %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': ' ~ changed ~ ' since the table was built, and rows of before would stand beside new ones '
+            ~ '(on_code_change: stop). Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
+    {{ return(choice) }}
 {% endmacro %}
 
 {# What a model reads, directly and through views. #}

@@ -11,7 +11,7 @@
 
 {# Where changes alone would not give the table of a rebuild, so that it is rebuilt. #}
 {% macro states_of_doubt() %}
-    {{ return(['history lost', 'columns added', 'grain changed']) }}
+    {{ return(['history lost', 'columns added', 'grain changed', 'code changed']) }}
 {% endmacro %}
 
 {% macro window_states(node) %}

@@ -1,5 +1,5 @@
-{# A fingerprint kept with the marks. A model's: its columns, constraints and descriptions, and after a dot what decides
-   about its rows. A test's: its text and settings. #}
+{# A fingerprint kept with the marks. A model's: its columns, constraints and descriptions; after a dot what decides
+   about its grain; after another its code. A test's: its settings and its code. #}
 {% macro contract_of(unique_id) %}
     {% set node = graph.nodes[unique_id] %}
     {% set parts = [] %}
@@ -8,7 +8,7 @@
         {% for setting in ('where', 'warn_if', 'error_if', 'fail_calc', 'limit') %}
             {% do parts.append(node.config.get(setting) | string) %}
         {% endfor %}
-        {{ return(local_md5(parts | string)) }}
+        {{ return(local_md5(parts | string) ~ '.' ~ tidemark.code_fingerprint(unique_id)) }}
     {% endif %}
     {% for column in node.columns.values() %}
         {% do parts.append([column.name, column.data_type, column.constraints | string, column.description]) %}
@@ -18,7 +18,42 @@
     {% for setting in ('newest_by', 'insert_only', 'prune_by') %}
         {% do grain.append(node.config.get('meta', {}).get(setting)) %}
     {% endfor %}
-    {{ return(local_md5(parts | string) ~ '.' ~ local_md5(grain | string)) }}
+    {{ return(local_md5(parts | string) ~ '.' ~ local_md5(grain | string) ~ '.' ~ tidemark.code_fingerprint(unique_id)) }}
+{% endmacro %}
+
+{# A node's code, looked at once a command: python_ingest/model_code.py. #}
+{% macro code_of(unique_id) %}
+    {% set known = tidemark.run_state('code') %}
+    {% if unique_id not in known %}
+        {% do known.update({unique_id: adapter.code_of(unique_id)}) %}
+    {% endif %}
+    {{ return(known[unique_id]) }}
+{% endmacro %}
+
+{# Fingerprints of the SQL, the macros that it uses, and the variables that these read, with dashes between. #}
+{% macro code_fingerprint(unique_id) %}
+    {% set code = tidemark.code_of(unique_id) %}
+    {% set values = [] %}
+    {% for name in code.variables %}
+        {% do values.append(var(name, none)) %}
+    {% endfor %}
+    {% for name in code.environment %}
+        {% do values.append(env_var(name, '')) %}
+    {% endfor %}
+    {{ return(code.sql ~ '-' ~ code.macros ~ '-' ~ local_md5(values | string)[:12]) }}
+{% endmacro %}
+
+{# What of a model's code is not as at its last run, in words; or none. Marks of earlier versions do not tell. #}
+{% macro changed_code(before, now) %}
+    {% set parts = ((before or '').split('.') + ['', ''])[2] %}
+    {% if parts %}
+        {% set was, is = parts.split('-'), now.split('.')[2].split('-') %}
+        {% set names = ['its SQL', 'a macro that it uses', 'a variable that it reads'] %}
+        {% for number in range(3) if was[number] != is[number] %}
+            {{ return(names[number] ~ ' has changed') }}
+        {% endfor %}
+    {% endif %}
+    {{ return(none) }}
 {% endmacro %}
 
 {# Declared columns that the table does not have yet, where `on_schema_change` lets them appear. #}

@@ -25,7 +25,7 @@
 
 {# True when nothing that the test looks at has changed since it passed. #}
 {% macro is_settled(node) %}
-    {% if model.unique_id in tidemark.run_state('unsettled') %}
+    {% if model.unique_id in tidemark.run_state('unsettled') or tidemark.reads_more(node) %}
         {{ return(false) }}
     {% endif %}
     {% set states = [] %}
@@ -37,6 +37,17 @@
         {% do states.append(tidemark.tested_window(relation).state) %}
     {% endfor %}
     {{ return(states | unique | list == ['nothing new']) }}
+{% endmacro %}
+
+{# True when something else than its tables can change the outcome of a test; `meta.reads` says it by hand. #}
+{% macro reads_more(node) %}
+    {% set reads = config.get('meta', {}).get('reads') %}
+    {% if reads not in (none, 'always', 'gained', 'touched') %}
+        {% do exceptions.raise_compiler_error(
+            node.name ~ ': reads is ' ~ reads ~ '. Set it to always, touched or gained, or leave it out.'
+        ) %}
+    {% endif %}
+    {{ return(reads == 'always' or reads is none and tidemark.code_of(node.unique_id).unsettled is not none) }}
 {% endmacro %}
 
 {% macro has_versions(relation) %}

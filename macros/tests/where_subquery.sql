@@ -9,10 +9,16 @@
         {% do exceptions.raise_compiler_error(model.name ~ ': same_total compares whole tables and takes no `where`.') %}
     {% endif %}
     {% set rows = relation %}
-    {% if execute and test in tidemark.row_tests() and tidemark.has_versions(relation) %}
+    {% if execute and tidemark.looks_at_rows(test) and tidemark.has_versions(relation) %}
         {% set rows = tidemark.gained_rows(relation) %}
     {% endif %}
     {{ return('(select * from ' ~ rows ~ ' where ' ~ where ~ ') dbt_subquery' if where else rows) }}
+{% endmacro %}
+
+{# True when each row passes or fails by itself, whatever else there is and whenever it is looked at. #}
+{% macro looks_at_rows(test) %}
+    {% set is_known = test in tidemark.row_tests() or config.get('meta', {}).get('reads') == 'gained' %}
+    {{ return(is_known and not tidemark.reads_more(model)) }}
 {% endmacro %}
 
 {% macro row_tests() %}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,14 +42,28 @@ class FixtureProject:
         """Put another table in the place of a source."""
         self.spark.sql(f"create or replace table {table} {self._with_changes()} as {query}")
 
+    def own_copy(self, folder: Path) -> Path:
+        """Let the project be a copy that the test may edit; return the folder of its models."""
+        copy = folder / self.folder.name
+        shutil.copytree(self.folder, copy, ignore=shutil.ignore_patterns("target", "logs"))
+        self.folder = copy
+        project = copy / "dbt_project.yml"
+        text = project.read_text().replace("../../..", str(ROOT)).replace("../..", str(ROOT / "tests"))
+        project.write_text(text)
+        return copy / "models"
+
     def _with_changes(self) -> str:
         if self.spark.conf.get("spark.sql.sources.default") == "iceberg":
             return ""
         return "using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
 
     def dbt(self, *arguments: str) -> Built:
+        return summarize(self.invoke(*arguments).results)
+
+    def invoke(self, *arguments: str) -> Any:
+        """Run a dbt command; return its result."""
         manifest = self._manifest() if self.folder.parent == FIXTURES else None
-        return summarize(self._invoke(manifest, *arguments).results)
+        return self._invoke(manifest, *arguments)
 
     def _invoke(self, manifest: Manifest | None, *arguments: str) -> Any:
         options = ["--project-dir", str(self.folder), "--profiles-dir", str(ROOT)]

@@ -115,7 +115,7 @@ def test_the_whole_project_runs_as_it_does_on_delta(lakehouse: Lakehouse) -> Non
     versions = lakehouse.versions()
     built = lakehouse.run(*DATA_ONLY)
     assert (built.failed, built.skipped) == ([], 0)
-    assert built.passed > 100
+    assert built.passed > 50
     assert lakehouse.versions() == versions, "nothing new commits nothing"
     verdicts = list(verify(lakehouse.spark, []))
     assert len(verdicts) > 10

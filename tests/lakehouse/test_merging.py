@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, both_formats, both_formats_nightly, latest_version
+from tests.conftest import both_formats, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
@@ -96,25 +95,13 @@ def test_pruning_reads_only_the_files_of_the_batch(cases: FixtureProject) -> Non
     ]
 
 
-def own_copy(cases: FixtureProject, folder: Path) -> Path:
-    """Let the project be a copy that a test may edit; return the folder of its models."""
-    copy = folder / "cases"
-    shutil.copytree(cases.folder, copy)
-    cases.folder = copy
-    project = copy / "dbt_project.yml"
-    project.write_text(
-        project.read_text().replace("../../..", str(ROOT)).replace("../..", str(ROOT / "tests"))
-    )
-    return copy / "models"
-
-
 @both_formats_nightly
 def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
     """R2.4: merged by another key, or pruned otherwise, rows of before would stand beside new ones."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg')")
     cases.said("tested")
-    model = own_copy(cases, tmp_path) / "tested.sql"
+    model = cases.own_copy(tmp_path) / "tested.sql"
     model.write_text(model.read_text().replace("unique_key='id'", "unique_key=['id', 'name']"))
     cases.spark.sql(f"insert into {source} values (1, 'b', 'kg')")
     said = "2 inserted; read whole: another unique_key, newest_by, insert_only or prune_by"
@@ -166,7 +153,7 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
     assert cases.said("visits_a_day") == {"visits_a_day": "no change"}
     assert latest_version(cases.spark, cases.table("visits_a_day")) == version
     assert cases.spark.conf.get("spark.sql.sources.partitionOverwriteMode") == mode
-    model = own_copy(cases, tmp_path) / "visits_a_day.sql"
+    model = cases.own_copy(tmp_path) / "visits_a_day.sql"
     model.write_text(
         model.read_text().replace(
             "    visits.page,\n    count(visits.visit_id) as visits,\n",
@@ -209,7 +196,7 @@ def test_a_column_that_the_model_gains_appears_with_its_values(cases: FixturePro
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', null)")
     cases.said("widened")
-    widened = own_copy(cases, tmp_path)
+    widened = cases.own_copy(tmp_path)
     model, contract = widened / "widened.sql", widened / "_cases.yml"
     model.write_text(model.read_text().replace("name\n", "name,\n    unit\n"))
     contract.write_text(contract.read_text() + "      - {name: unit, data_type: string}\n")

@@ -1,0 +1,109 @@
+"""The code of a model or a test: what its rows or its outcome depend on besides the tables that it reads.
+
+The code is the SQL as it is written, of the node and of the views that it reads, and the macros that they
+use. Comments, white space and `config(…)` do not count. Of this project's own macros only those count that
+put row logic into a query: the others decide how a model reads and writes, not what its rows are. A change
+of theirs that alters rows raises ENGINE_REVISION.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Any
+
+ENGINE_REVISION = 1
+ENGINE = frozenset(("changes", "formats", "materializations", "overrides", "records", "sql", "tests"))
+DBT = ("dbt", "dbt_spark")
+TOKEN = re.compile(
+    r"\{\{-?\s*config\(.*?\)\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
+    r"""|(?P<kept>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+|.)""",
+    re.DOTALL,
+)
+NAMED = r"""\b{} \( ['"]([^'"]+)['"]"""
+# functions and names whose values change while all tables stay as they are
+UNSETTLED = re.compile(
+    r"\b(current_timestamp|current_date|current_time|localtimestamp|now|curdate|getdate|unix_timestamp|"
+    r"rand|randn|random|uuid|shuffle|monotonically_increasing_id|spark_partition_id|input_file_name|"
+    r"current_user|session_user|current_catalog|current_database|current_schema|"
+    r"run_started_at|invocation_id|modules|run_query|statement|load_result|graph)\b",
+    re.IGNORECASE,
+)
+
+
+def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
+    """Return what there is to compare of a node's code.
+
+    Args:
+        manifest: dbt's manifest.
+        unique_id: of a model or a test.
+
+    Returns:
+        `sql` and `macros`, a fingerprint of each; `variables` and `environment`, the names that the code
+        asks for by `var()` and `env_var()`; `unsettled`, what in it may change its outcome by itself.
+    """
+    nodes = list(_with_views(manifest, manifest.nodes[unique_id]))
+    macros = sorted(set(_macros(manifest, nodes)))
+    texts = [normalized(node.raw_code) for node in nodes]
+    used = [normalized(manifest.macros[name].macro_sql) for name in macros]
+    everything = " ".join([*texts, *used])
+    unsettled = UNSETTLED.search(" ".join([everything, *_settings(nodes[0])]))
+    return {
+        "sql": _fingerprint(texts),
+        "macros": _fingerprint([str(ENGINE_REVISION), *used]),
+        "variables": _names("var", everything),
+        "environment": _names("env_var", everything),
+        "unsettled": unsettled.group() if unsettled else None,
+    }
+
+
+@lru_cache(maxsize=4096)
+def normalized(text: str) -> str:
+    """Return the words, literals and signs of a code with a blank between; no comments, no `config(…)`."""
+    return " ".join(token["kept"] for token in TOKEN.finditer(text) if token["kept"])
+
+
+def _with_views(manifest: Any, node: Any) -> Iterator[Any]:
+    """Give a node, and the views that it reads: their code is part of its own."""
+    yield node
+    for name in sorted(node.depends_on.nodes):
+        below = manifest.nodes.get(name)
+        if below is not None and below.config.materialized in ("view", "ephemeral"):
+            yield from _with_views(manifest, below)
+
+
+def _macros(manifest: Any, nodes: Iterable[Any]) -> Iterator[str]:
+    """Give the macros that nodes use, and those that these use in turn; not the engine's and dbt's own."""
+    waiting = [name for node in nodes for name in node.depends_on.macros]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        macro = manifest.macros.get(name)
+        if name in seen or macro is None or macro.package_name in DBT or _is_of_engine(macro):
+            continue
+        seen.add(name)
+        waiting += macro.depends_on.macros
+        yield name
+
+
+def _is_of_engine(macro: Any) -> bool:
+    _, found, inside = PurePath(macro.original_file_path).as_posix().rpartition("macros/")
+    return bool(found) and inside.partition("/")[0] in ENGINE
+
+
+def _settings(node: Any) -> Iterator[str]:
+    """Give what a generic test was told: its condition and its arguments."""
+    yield str(node.config.get("where"))
+    metadata = getattr(node, "test_metadata", None)
+    yield str(metadata.kwargs if metadata else "")
+
+
+def _names(function: str, text: str) -> list[str]:
+    return sorted(set(re.findall(NAMED.format(function), text)))
+
+
+def _fingerprint(texts: Iterable[str]) -> str:
+    return sha256("\0".join(texts).encode()).hexdigest()[:12]

@@ -1,0 +1,119 @@
+"""The code of a model is part of its state: when it changes, rows of before do not stay beside new ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import both_formats_nightly
+from tests.lakehouse.conftest import Guarded
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+LATEST = "where newest_rank = 1"
+SOUND = "{% macro sound(amount) %}{{ amount }} > 0{% endmacro %}"
+
+
+@pytest.fixture
+def edited(guarded: Guarded, tmp_path: Path) -> Path:
+    """The project `guarded`, to be edited: its model asks a macro and a variable which rows are sound."""
+    models = guarded.own_copy(tmp_path)
+    (models.parent / "macros").mkdir()
+    (models.parent / "macros" / "sound.sql").write_text(SOUND)
+    put(models.parent / "dbt_project.yml", "macro-paths: [", "macro-paths: [macros, ")
+    asked = "{{ sound('amount') }} and amount < {{ var('most', 90) }}"
+    put(models / "guarded.sql", LATEST, f"{LATEST} and {asked}")
+    guarded.insert("(1, 5), (2, 7)")
+    assert guarded.said("guarded", "totals") == {"guarded": "2 inserted", "totals": "2 inserted"}
+    return models
+
+
+def put(path: Path, old: str, new: str) -> None:
+    """Put a text in the place of another in a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.core
+@both_formats_nightly
+def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None:
+    """R1.5, R2.1: changed SQL, macro or variable; comments and blanks are no change."""
+    put(edited / "guarded.sql", LATEST, "-- the newest alone\n" + LATEST.replace(" ", "  "))
+    assert guarded.said("guarded", "totals") == {"guarded": "no change", "totals": "no change"}
+
+    put(edited.parent / "macros" / "sound.sql", "> 0", "> 5")
+    guarded.insert("(3, 9)")
+    said = guarded.said("guarded", "totals")
+    assert said["guarded"] == "2 inserted; read whole: a macro that it uses has changed"
+    assert guarded.rows("guarded") == [(2, 7), (3, 9)]
+    assert guarded.rows("totals") == [(7, 1), (9, 1)]
+
+    only_seven = ("--vars", "{most: 8}")
+    said = guarded.said("guarded", "totals", options=only_seven)
+    assert said["guarded"] == "1 inserted; read whole: a variable that it reads has changed"
+    assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(2, 7)], [(7, 1)])
+    assert guarded.last_run("guarded").state == "code changed"
+
+    put(edited / "totals.sql", "count(guarded.id) as copies", "2 * count(guarded.id) as copies")
+    said = guarded.said("guarded", "totals", options=only_seven)
+    assert said == {"guarded": "no change", "totals": "1 inserted; read whole: its SQL has changed"}
+    assert guarded.rows("totals") == [(7, 2)]
+
+
+def test_a_model_may_stop_or_go_on_instead(guarded: Guarded, edited: Path) -> None:
+    """R2.1: `on_code_change: stop` names the way on and leaves the table alone; `ignore` is for who knows."""
+    put(edited / "guarded.sql", "unique_key='id'", "unique_key='id', meta={'on_code_change': 'stop'}")
+    assert guarded.run("guarded") == ""
+    put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
+    stopped = guarded.run("guarded")
+    assert "its SQL has changed since the table was built" in stopped
+    assert "dbt run --full-refresh --select guarded" in stopped
+    put(edited / "guarded.sql", "'stop'", "'ignore'")
+    guarded.insert("(3, 9)")
+    assert guarded.said("guarded") == {"guarded": "1 inserted"}
+    put(edited / "guarded.sql", "'ignore'", "'perhaps'")
+    put(edited / "guarded.sql", "newest_rank < 2", "newest_rank <= 1")
+    assert "Set it to rebuild, stop or ignore." in guarded.run("guarded")
+
+
+def test_broken_sql_is_seen_where_nothing_is_new(guarded: Guarded, edited: Path) -> None:
+    """R1.5: a misspelt column is no `no change`."""
+    put(edited / "guarded.sql", "amount\nfrom", "amuont\nfrom")
+    assert "amuont" in guarded.run("guarded")
+    assert guarded.rows("guarded") == [(1, 5), (2, 7)]
+
+
+@pytest.mark.core
+def test_a_test_that_asks_the_clock_runs_each_time(guarded: Guarded, edited: Path) -> None:
+    """R1.4: it fails once its table is too old, which is unchanged; `meta.reads` tells otherwise."""
+    tests = edited.parent / "tests"
+    tests.mkdir()
+    put(edited.parent / "dbt_project.yml", "model-paths", "test-paths: [tests]\nmodel-paths")
+    limit = tests / "limit.txt"
+    limit.write_text("2999-01-01")
+    read = f"(select max(value) from text.`{limit}`)"
+    query = f"select 1 from {{{{ ref('guarded') }}}} where current_timestamp() > {read}"
+    (tests / "recent.sql").write_text(query)
+    (tests / "told.sql").write_text("{{ config(meta={'reads': 'touched'}) }} " + query)
+    assert guarded.dbt("test").failed == []
+    limit.write_text("2000-01-01")
+    assert [name for name, _ in guarded.dbt("test").failed] == ["recent"]
+
+
+def test_a_proof_compiles_what_a_rebuild_would_run(
+    guarded: Guarded, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.2: `is_incremental()` is false for `tidemark verify`: its branch is no part of a rebuild."""
+    branch = "{% if is_incremental() %}and amount < 80 {% endif %}"
+    put(edited / "guarded.sql", LATEST, f"{LATEST} {branch}")
+    guarded.said("guarded", options=("--full-refresh",))
+    assert "amount < 80" in compiled(guarded)
+    monkeypatch.setenv("TIDEMARK_PURPOSE", "verify")
+    assert "amount < 80" not in compiled(guarded)
+
+
+def compiled(guarded: Guarded) -> str:
+    """The query of the model, as a command that only looks compiles it."""
+    (result,) = guarded.invoke("compile", "--select", "guarded").results
+    return str(result.node.compiled_code)
