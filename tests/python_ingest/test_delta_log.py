@@ -72,6 +72,7 @@ def test_a_log_that_does_not_go_back(spark: SparkSession, table: str) -> None:
     assert DeltaLog(spark, table).state()["files"] == detail["numFiles"]
 
 
+@pytest.mark.R1
 def test_an_append_is_told_by_its_commit(spark: SparkSession, prefix: str) -> None:
     """R1.1: its rows and nulls; nothing is told of another commit, or where there are no statistics."""
     spark.sql(f"create schema {prefix}")
