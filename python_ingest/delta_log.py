@@ -154,9 +154,9 @@ class DeltaLog:
 
     def _size(self) -> dict[str, int]:
         """Return number and bytes of the files: Delta adds them up in a job where it has no checksum file."""
-        files, size = self._snapshot.numOfFilesIfKnown(), self._snapshot.sizeInBytesIfKnown()
-        if files.isDefined() and size.isDefined():
-            return {"files": int(files.get()), "bytes": int(size.get())}
+        checksum = self._snapshot.checksumOpt()  # `sizeInBytesIfKnown` of the snapshot starts that job, too
+        if checksum.isDefined():
+            return {"files": int(checksum.get().numFiles()), "bytes": int(checksum.get().tableSizeBytes())}
         detail: Any = self._spark.sql(f"describe detail {self._table}").first()
         return {"files": detail["numFiles"], "bytes": detail["sizeInBytes"]}
 
