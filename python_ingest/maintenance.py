@@ -129,7 +129,7 @@ def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
 
 def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
     """Return the version up to which each model has read each table, by table and model."""
-    if not table_exists(spark, f"{ops_schema}.runs"):  # `checkpoints` is a view, which Iceberg's catalog denies
+    if not table_exists(spark, f"{ops_schema}.runs"):  # Iceberg's catalog does not see the view `checkpoints`
         return {}
     rows = spark.sql(
         f"select source, model, max_by(version, sequence) as version from {ops_schema}.checkpoints "

@@ -155,10 +155,12 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
     assert cases.spark.conf.get("spark.sql.sources.partitionOverwriteMode") == mode
     model = cases.own_copy(tmp_path) / "visits_a_day.sql"
     model.write_text(
-        model.read_text().replace(
+        model.read_text()
+        .replace(
             "    visits.page,\n    count(visits.visit_id) as visits,\n",
             "    count(visits.visit_id) as visits,\n    visits.page,\n",
-        ).replace("config(", "config(meta={'on_code_change': 'ignore'}, ", 1)
+        )
+        .replace("config(", "config(meta={'on_code_change': 'ignore'}, ", 1)
     )
     cases.spark.sql(f"insert into {source} values ('f', date '2025-01-03', 'home')")
     assert cases.said("visits_a_day") == {"visits_a_day": "1 inserted"}
