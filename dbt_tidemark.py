@@ -34,19 +34,26 @@ class LakeLock(dbtPlugin):
 
 
 class AdapterMethods(dbtPlugin):
-    """Gives macros `adapter.delta_log(table)` and `adapter.code_of(unique_id)`: decisions 0019 and 0022."""
+    """Gives macros methods of `adapter`: decisions 0019, 0022, 0023 and 0024."""
 
     def initialize(self) -> None:
         SparkAdapter.delta_log = _delta_log  # type: ignore[attr-defined]
         SparkAdapter.code_of = _code_of  # type: ignore[attr-defined]
-        SparkAdapter._available_ |= {"delta_log", "code_of"}
+        SparkAdapter.findings_of = _findings_of  # type: ignore[attr-defined]
+        SparkAdapter.is_embedded = _is_embedded  # type: ignore[attr-defined]
+        SparkAdapter._available_ |= {"delta_log", "code_of", "findings_of", "is_embedded"}
+
+
+def _is_embedded(adapter: SparkAdapter) -> bool:
+    """Return whether Spark is in this process, where all statements go through one session."""
+    credentials = adapter.config.credentials
+    parameters = credentials.server_side_parameters or {}
+    return credentials.method == "session" and "spark.remote" not in parameters
 
 
 def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
     """Return a table's log, or None for a target whose Spark is not in this process."""
-    credentials = adapter.config.credentials
-    parameters = credentials.server_side_parameters or {}
-    if credentials.method != "session" or "spark.remote" in parameters:
+    if not _is_embedded(adapter):
         return None
     from pyspark.sql import SparkSession
 
@@ -59,6 +66,12 @@ def _code_of(adapter: SparkAdapter, unique_id: str) -> dict[str, Any]:
     from python_ingest.model_code import code_of
 
     return code_of(adapter.get_macro_resolver(), unique_id)
+
+
+def _findings_of(adapter: SparkAdapter, unique_id: str) -> list[str]:
+    from python_ingest.sqlcheck.models import findings_of
+
+    return [str(finding) for finding in findings_of(adapter.get_macro_resolver(), unique_id)]
 
 
 plugins = [LakeLock, AdapterMethods]

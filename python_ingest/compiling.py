@@ -10,8 +10,11 @@ from typing import Any
 
 from python_ingest.build import plain_message
 from python_ingest.errors import DbtError
+from python_ingest.model_code import code_of
+from python_ingest.project import invoke_dbt
 
 READS = re.compile(r"/\* consumes (?P<source>\S+) (?P<said>.*?) \*/")
+PLAIN_READS = "\n{{ tidemark.plain_reads() }}"  # a model without changes() and its kin says what it reads
 PRUNES = re.compile(r"/\* prunes (?P<source>\S+) (?P<said>.*?) \*/")
 
 
@@ -25,12 +28,21 @@ class Compiled:
         reads: source and words, such as (`bronze.events`, `versions 12..15`), for each source.
         prunes: source and words, such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, where it
             reads only what its changes touch.
+        materialized: as in dbt.
+        asks_incremental: whether its SQL asks `is_incremental()`.
     """
 
     table: str
     sql: str
     reads: tuple[tuple[str, str], ...]
     prunes: dict[str, str]
+    materialized: str
+    asks_incremental: bool
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether nothing says what it has read: it asks `is_incremental()` and reads by plain `ref()`."""
+        return self.asks_incremental and not self.reads
 
 
 def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
@@ -47,10 +59,14 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
     from dbt.cli.main import dbtRunner
 
     selected = [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
-    arguments = ["--log-level", "none", "compile", "--select", *selected]
+    arguments = ["--log-level", "none", "--no-write-json", "compile", "--select", *selected]
     os.environ["TIDEMARK_PURPOSE"] = purpose
     try:
-        outcome = dbtRunner().invoke(arguments)
+        manifest = invoke_dbt(["--log-level", "none", "parse"])
+        for node in manifest.nodes.values():
+            if node.resource_type == "model" and node.language == "sql":
+                node.raw_code += PLAIN_READS
+        outcome = dbtRunner(manifest).invoke(arguments)
     finally:
         del os.environ["TIDEMARK_PURPOSE"]
     result: Any = outcome.result
@@ -65,12 +81,19 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
         raise DbtError(
             f"No model matches {' '.join(selection)}.", "`dbt ls --resource-type model` lists them."
         )
-    return [_compiled(node) for node in nodes]
+    return [_compiled(node, manifest) for node in nodes]
 
 
-def _compiled(node: Any) -> Compiled:
+def _compiled(node: Any, manifest: Any) -> Compiled:
     reads, prunes = (
         {match["source"]: match["said"] for match in pattern.finditer(node.compiled_code)}
         for pattern in (READS, PRUNES)
     )
-    return Compiled(f"{node.schema}.{node.alias}", node.compiled_code, tuple(reads.items()), prunes)
+    return Compiled(
+        f"{node.schema}.{node.alias}",
+        node.compiled_code,
+        tuple(reads.items()),
+        prunes,
+        node.config.materialized,
+        code_of(manifest, node.unique_id)["asks_incremental"],
+    )

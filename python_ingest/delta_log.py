@@ -178,4 +178,5 @@ def _row(version: int, written: int, info: dict[str, Any]) -> dict[str, Any]:
             for name, value in parameters.items()
         },
         "operationMetrics": info.get("operationMetrics") or {},
+        "userMetadata": info.get("userMetadata"),
     }

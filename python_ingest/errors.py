@@ -9,7 +9,12 @@ class TidemarkError(Exception):
     Args:
         what: what happened and where, one sentence.
         fix: what to do about it, one sentence.
+
+    Attributes:
+        exit_code: with which the command ends.
     """
+
+    exit_code = 1
 
     def __init__(self, what: str, fix: str) -> None:
         super().__init__(f"{what}\n  → {fix}")
@@ -40,4 +45,10 @@ class DbtError(TidemarkError):
 
 
 class VerificationError(TidemarkError):
-    """A table is not what a rebuild would give, or cannot be compared."""
+    """A table is not what a rebuild would give."""
+
+
+class UnprovenError(TidemarkError):
+    """No table differs from its rebuild, but some cannot be compared with one."""
+
+    exit_code = 3

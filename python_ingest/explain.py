@@ -46,15 +46,17 @@ class Plan:
         table: `schema.name`.
         reads: what it would read as things stand.
         waits_for: models below it that the same run would change first, so that it may read more.
+        unproven: whether its SQL asks `is_incremental()` itself, so that nothing says what it reads.
     """
 
     table: str
     reads: tuple[Read, ...]
     waits_for: tuple[str, ...]
+    unproven: bool = False
 
     @property
     def idle(self) -> bool:
-        return all("nothing new" in read.said for read in self.reads)
+        return not self.unproven and all("nothing new" in read.said for read in self.reads)
 
 
 def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
@@ -86,7 +88,7 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
         replace(_read(spark, source, said), touches=model.prunes.get(source, ""))
         for source, said in model.reads
     )
-    return Plan(model.table, tuple(reads), waits_for)
+    return Plan(model.table, tuple(reads), waits_for, model.is_unproven)
 
 
 def _read(spark: SparkSession, source: str, said: str) -> Read:

@@ -19,7 +19,7 @@ ENGINE_REVISION = 1
 ENGINE = frozenset(("changes", "formats", "materializations", "overrides", "records", "sql", "tests"))
 DBT = ("dbt", "dbt_spark")
 TOKEN = re.compile(
-    r"\{\{-?\s*config\(.*?\)\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
+    r"\{\{-?\s*(?:config\(.*?\)|tidemark\.plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
     r"""|(?P<kept>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+|.)""",
     re.DOTALL,
 )
@@ -43,21 +43,40 @@ def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
 
     Returns:
         `sql` and `macros`, a fingerprint of each; `variables` and `environment`, the names that the code
-        asks for by `var()` and `env_var()`; `unsettled`, what in it may change its outcome by itself.
+        asks for by `var()` and `env_var()`; `unsettled`, what in it may change its outcome by itself;
+        `asks_incremental`, whether it asks `is_incremental()`.
     """
-    nodes = list(_with_views(manifest, manifest.nodes[unique_id]))
-    macros = sorted(set(_macros(manifest, nodes)))
-    texts = [normalized(node.raw_code) for node in nodes]
-    used = [normalized(manifest.macros[name].macro_sql) for name in macros]
+    texts, used = _texts(manifest, unique_id)
     everything = " ".join([*texts, *used])
-    unsettled = UNSETTLED.search(" ".join([everything, *_settings(nodes[0])]))
+    settings = _settings(manifest.nodes[unique_id])
+    unsettled = UNSETTLED.search(" ".join([everything, *settings]))
     return {
         "sql": _fingerprint(texts),
         "macros": _fingerprint([str(ENGINE_REVISION), *used]),
         "variables": _names("var", everything),
         "environment": _names("env_var", everything),
         "unsettled": unsettled.group() if unsettled else None,
+        "asks_incremental": re.search(r"\bis_incremental\b", everything) is not None,
     }
+
+
+def code_texts(manifest: Any, unique_id: str) -> list[str]:
+    """Return a node's code, normalized: its own SQL, that of the views it reads, and the macros used.
+
+    Args:
+        manifest: dbt's manifest.
+        unique_id: of a model or a test.
+    """
+    texts, used = _texts(manifest, unique_id)
+    return [*texts, *used]
+
+
+def _texts(manifest: Any, unique_id: str) -> tuple[list[str], list[str]]:
+    nodes = list(_with_views(manifest, manifest.nodes[unique_id]))
+    macros = sorted(set(_macros(manifest, nodes)))
+    return [normalized(node.raw_code) for node in nodes], [
+        normalized(manifest.macros[name].macro_sql) for name in macros
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -42,6 +42,6 @@
     {% set span = values.lowest if values.lowest == values.highest else values.lowest ~ ' .. ' ~ values.highest %}
     {{ return(
         ' /* prunes ' ~ source ~ ' ' ~ values.column ~ ': ' ~ values.number ~ ' value' ~ ('' if values.number == 1 else 's')
-        ~ ', ' ~ (span or 'null') | replace('*/', '* /') ~ ' */'
+        ~ ', ' ~ (span or 'null') | replace('*/', '* /') | replace('/*', '/ *') ~ ' */'
     ) }}
 {% endmacro %}

@@ -4,6 +4,9 @@
 
 {% macro default__folded(relation, by, measures, where) %}
     {% set measured = tidemark.parsed_measures(measures) %}
+    {% do tidemark.run_state('folded').update({
+        model.unique_id: measured | selectattr('function', 'equalto', 'sum') | map(attribute='name') | list
+    }) %}
     {% if not execute or tidemark.is_given(relation) %}
         {{ return(tidemark.aggregated(relation, by, measured, where)) }}
     {% endif %}

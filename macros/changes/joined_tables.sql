@@ -3,8 +3,9 @@
 {% macro note_joined_tables() %}
     {% set joined = {} %}
     {% set read = tidemark.run_state('windows').get(model.unique_id, {}) %}
-    {% set relations = tidemark.joined_below(model, read) if read and not flags.EMPTY else [] %}
-    {% set state = tidemark.read_state().state if relations else none %}
+    {% set is_plain = tidemark.is_plain(model) %}
+    {% set relations = tidemark.joined_below(model, read) if read and not flags.EMPTY or is_plain else [] %}
+    {% set state = tidemark.read_state().state if relations or is_plain else none %}
     {% for relation in relations %}
         {% set source = tidemark.table_name(relation) %}
         {% set now = tidemark.table_state(relation) %}

@@ -36,8 +36,11 @@
     {% elif not is_incremental() %}
         {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}
     {% endif %}
+    {% if tidemark.is_plain(model) %}
+        {% set before = tidemark.own_marks() | map(attribute='contract') | first %}
+        {{ return((tidemark.redeclared_state(before) if before else none) or tidemark.plain_read_state()) }}
+    {% endif %}
     {% set marks = [] %}
-    {% set news = [] %}
     {% for node in tidemark.tables_below(model) %}
         {% set source = tidemark.relation_of(node) %}
         {% set mark = tidemark.checkpoint(this, tidemark.table_name(source)) %}
@@ -47,33 +50,41 @@
                 else tidemark.lost_history(source, mark, tidemark.table_state(source), node.resource_type == 'source') %}
             {% if lost %}
                 {{ return({'state': 'history lost', 'why': lost}) }}
-            {% elif mark.version is none or mark.version != tidemark.table_state(source).version %}
-                {% do news.append(source) %}
             {% endif %}
         {% endif %}
     {% endfor %}
     {% if not marks %}
         {{ return({'state': 'first run', 'why': 'first run: no checkpoint yet'}) }}
     {% endif %}
-    {% set contract = tidemark.contract_of(model.unique_id) %}
-    {% if marks[0].contract != contract %}
-        {% set added = tidemark.added_columns(this) %}
-        {% if added %}
-            {{ return({'state': 'columns added', 'why': 'new in its contract: ' ~ added | join(', ')}) }}
-        {% elif '.' in (marks[0].contract or '') and marks[0].contract.split('.')[1] != contract.split('.')[1] %}
-            {{ return({'state': 'grain changed', 'why': 'another unique_key, newest_by, insert_only or prune_by'}) }}
-        {% endif %}
-        {% set changed = tidemark.changed_code(marks[0].contract, contract) %}
-        {% set choice = tidemark.on_code_change(changed) if changed else 'ignore' %}
-        {% if choice != 'ignore' %}
-            {{ return({'state': 'code changed', 'why': changed ~ (', where the run stops' if choice == 'stop' else '')}) }}
-        {% endif %}
+    {% set redeclared = tidemark.redeclared_state(marks[0].contract) %}
+    {% if redeclared %}
+        {{ return(redeclared) }}
     {% endif %}
-    {% set lost = tidemark.lost_table() if news else none %}
+    {% set lost = tidemark.lost_table() %}
     {% if lost %}
         {{ return({'state': 'history lost', 'why': lost}) }}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
+{% endmacro %}
+
+{# The state of a model whose contract, grain or code is not as at its last run, so that its table is rebuilt; or none. #}
+{% macro redeclared_state(before) %}
+    {% set contract = tidemark.contract_of(model.unique_id) %}
+    {% if before == contract %}
+        {{ return(none) }}
+    {% endif %}
+    {% set added = tidemark.added_columns(this) %}
+    {% if added %}
+        {{ return({'state': 'columns added', 'why': 'new in its contract: ' ~ added | join(', ')}) }}
+    {% elif '.' in (before or '') and before.split('.')[1] != contract.split('.')[1] %}
+        {{ return({'state': 'grain changed', 'why': 'another unique_key, newest_by, insert_only or prune_by'}) }}
+    {% endif %}
+    {% set changed = tidemark.changed_code(before, contract) %}
+    {% set choice = tidemark.on_code_change(changed) if changed else 'ignore' %}
+    {% if choice != 'ignore' %}
+        {{ return({'state': 'code changed', 'why': changed ~ (', where the run stops' if choice == 'stop' else '')}) }}
+    {% endif %}
+    {{ return(none) }}
 {% endmacro %}
 
 {# What the model is to do when its code has changed: rebuild, ignore it, or stop, which is done here. #}

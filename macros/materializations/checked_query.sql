@@ -23,13 +23,14 @@
             this.identifier ~ ': `' ~ name ~ '` is in unique_key or newest_by, but not among its columns: ' ~ types.keys() | join(', ') ~ '.'
         ) %}
     {% endfor %}
+    {% do tidemark.check_types(types, keys) %}
     {% if config.get('contract').enforced and not tidemark.is_as_declared(types) %}
         {% do get_assert_columns_equivalent('select * except (' ~ helpers | join(', ') ~ ') from (' ~ sql ~ ')' if helpers else sql) %}
     {% endif %}
     {{ return({
         'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
         'values': types.keys() | reject('in', keys) | list,
-        'flags_deletes': flags_deletes, 'counts_versions': counts_versions
+        'is_whole': false, 'flags_deletes': flags_deletes, 'counts_versions': counts_versions
     }) }}
 {% endmacro %}
 
@@ -40,4 +41,20 @@
         {% do declared.update({column.name: column.data_type | lower | replace(' ', '')}) %}
     {% endfor %}
     {{ return(declared == types) }}
+{% endmacro %}
+
+{# Types whose values cannot be compared as keys, or added and taken away again exactly, are refused. #}
+{% macro check_types(types, keys) %}
+    {% for name in keys if modules.re.match('(struct|array|map|variant)', types[name]) %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': `' ~ name ~ '` is in unique_key and is of type ' ~ types[name] ~ '. A key is of simple types: select the fields that '
+            ~ 'tell rows apart, or to_json(' ~ name ~ ').'
+        ) %}
+    {% endfor %}
+    {% for name in tidemark.run_state('folded').get(model.unique_id, []) if types.get(name) in ('double', 'float') %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': folded() sums `' ~ name ~ '`, which is of type ' ~ types[name] ~ '. Sums of floating-point numbers depend on their order, and '
+            ~ 'NaN never leaves them: sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys by touched_keys() and pinned().'
+        ) %}
+    {% endfor %}
 {% endmacro %}

@@ -16,7 +16,7 @@
         where
             {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
             {{ tidemark.and_determined(query) }}
-            {{ tidemark.and_contract_holds() }}
+            {{ tidemark.and_rows_hold(query) }}
     {% endset %}
     {% do run_query(create_sql) %}
     {% do tidemark.forget_table_state(relation) %}

@@ -1,5 +1,6 @@
 {# Stock dbt-spark cannot skip, delete, keep NULL keys apart or say what it wrote; this can. #}
 {% materialization incremental, adapter='spark', supported_languages=['sql'] %}
+    {% do tidemark.check_sql() %}
     {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
     {% if pre_hooks %}
@@ -26,7 +27,9 @@
     {% else %}
         {% set query = tidemark.checked_query(sql) %}
         {% do tidemark.check_table(this, query) %}
-        {% if config.get('incremental_strategy') == 'insert_overwrite' %}
+        {% if tidemark.is_plain(model) %}
+            {% do tidemark.write_difference(this, query) %}
+        {% elif config.get('incremental_strategy') == 'insert_overwrite' %}
             {% do tidemark.overwrite_partitions(this, query) %}
         {% else %}
             {% do tidemark.merge_into(this, query) %}

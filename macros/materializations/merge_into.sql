@@ -1,7 +1,7 @@
 {# Merges newest-wins by null-safe keys. Rows that would change nothing are dropped first: a MERGE that
    matches them rewrites their files even when no clause applies. #}
 {% macro merge_into(relation, query) %}
-    {% set prunes = config.get('meta', {}).get('prune_by') %}
+    {% set prunes = config.get('meta', {}).get('prune_by') and not query.is_whole %}
     {% if prunes %}
         {% do tidemark.declared_pruning(query) %}  {# refused before anything is computed #}
     {% endif %}
@@ -14,7 +14,7 @@
             merge into {{ relation }} as present
             using (
                 select * from {{ outcomes }}
-                where _outcome in ('inserted', 'updated', 'deleted') {{ tidemark.and_contract_holds("_outcome = 'deleted'") }}
+                where _outcome in ('inserted', 'updated', 'deleted') {{ tidemark.and_rows_hold(query, "_outcome = 'deleted'") }}
             ) as incoming
             on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }} {{ pruning.predicate }}
             {% if counts.deleted %}
@@ -54,7 +54,7 @@
             {% if query['values'] -%}
             when {{ tidemark.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
             {% endif -%}
-            {% if config.get('meta', {}).get('insert_only') -%}
+            {% if config.get('meta', {}).get('insert_only') and not query.is_whole -%}
             else 'superseded'
             {%- elif newest_by -%}
             when struct({{ tidemark.quoted(newest_by, 'incoming.') }}) < struct({{ tidemark.quoted(newest_by, 'present.') }}) then 'superseded'

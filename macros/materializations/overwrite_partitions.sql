@@ -28,7 +28,7 @@
         {# this INSERT goes by position #}
         {% set in_order = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
         {% set these = tidemark.among(tidemark.quoted(partition), differing) %}
-        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ tidemark.and_contract_holds()) %}
+        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ tidemark.and_rows_hold(query)) %}
         {% set commit = tidemark.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
     {% endif %}

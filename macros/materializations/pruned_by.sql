@@ -3,7 +3,7 @@
    that gives it from the key. #}
 {% macro pruned_by(query, batch) %}
     {% set declared = config.get('meta', {}).get('prune_by') %}
-    {% if not declared %}
+    {% if not declared or query.is_whole %}
         {{ return({'predicate': '', 'values': none}) }}
     {% endif %}
     {% set column, expression = tidemark.declared_pruning(query) %}

@@ -5,11 +5,12 @@
     {% for word in ('inserted', 'updated', 'deleted') if counts.get(word) %}
         {% do words.append('{:,} '.format(counts[word]) ~ word) %}
     {% endfor %}
+    {% set unproven = '; not proven: its SQL asks is_incremental()' if tidemark.is_unproven(model) else '' %}
     {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) %}
     {% set how = tidemark.run_state('read_states').get(model.unique_id, {}) %}
     {% set why = '; read whole: ' ~ how.why if how.state in tidemark.states_of_doubt() else '' %}
     {% do store_raw_result(
-        'main', message=(words | join(', ') or 'no change') ~ why, code='WROTE' if total else 'UNCHANGED', rows_affected=total
+        'main', message=(words | join(', ') or 'no change') ~ why ~ unproven, code='WROTE' if total else 'UNCHANGED', rows_affected=total
     ) %}
     {% set commit = counts.get('commit') %}
     {% do tidemark.run_state('written').update({model.unique_id: dict(counts, version=commit.version if commit else none)}) %}

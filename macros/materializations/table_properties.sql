@@ -26,17 +26,13 @@
     {{ return(found) }}
 {% endmacro %}
 
-{# Where the format knows no constraints, a condition that stops the statement at a row that breaks one; `unless` spares rows. #}
-{% macro and_contract_holds(unless=none) %}
-    {% if tidemark.table_format() == 'delta' %}
-        {{ return('') }}
-    {% endif %}
+{# A condition that stops the statement at a row that the table must not hold, beyond what the format checks; `unless` spares rows. #}
+{% macro and_rows_hold(query, unless=none) %}
     {% set conditions = [] %}
-    {% for name, expression in tidemark.constraints_of(model).items() %}
-        {% set holds = '(' ~ expression ~ ')' if unless is none else unless ~ ' or (' ~ expression ~ ')' %}
+    {% for condition, said in tidemark.by_format('assertions')(query).items() %}
+        {% set holds = '(' ~ condition ~ ')' if unless is none else unless ~ ' or (' ~ condition ~ ')' %}
         {% do conditions.append(
-            'and assert_true(' ~ holds ~ ", '" ~ tidemark.escaped(this.identifier ~ ': its contract says `' ~ expression
-            ~ '` (' ~ name ~ '), which a row denies.') ~ "') is null"
+            'and assert_true(' ~ holds ~ ", '" ~ tidemark.escaped(this.identifier ~ ': ' ~ said) ~ "') is null"
         ) %}
     {% endfor %}
     {{ return(' ' ~ conditions | join(' ')) }}

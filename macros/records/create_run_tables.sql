@@ -27,6 +27,7 @@
 {# On-run-start. The views show the arrays of `ops.runs` as rows. #}
 {% macro create_run_tables() %}
     {% if execute and flags.WHICH in ('build', 'run', 'test', 'seed', 'snapshot') %}
+        {% do tidemark.sign_commits() %}
         {% set runs = tidemark.ops_table('runs') %}
         {% do tidemark.create_ops_table(runs, tidemark.run_columns()) %}
         {% do tidemark.create_ops_view('model_runs', 'select invocation_id, started_at, inline(model_runs) from ' ~ runs) %}

@@ -15,6 +15,7 @@
         {% do run.update(model_runs=rows, checkpoints=checkpoints) %}
         {% do tidemark.insert_record(tidemark.ops_table('runs'), tidemark.run_columns(), run) %}
     {% endif %}
+    {% do tidemark.stop_signing() %}
 {% endmacro %}
 
 {% macro state_of_run(result) %}
@@ -54,7 +55,8 @@
     {% for outcome in ('inserted', 'updated', 'deleted', 'unchanged', 'superseded') %}
         {% do row.update({'rows_' ~ outcome: wrote.get(outcome, 0) if wrote else none}) %}
     {% endfor %}
-    {% for window in tidemark.run_state('windows').get(node.unique_id, {}).values() %}
+    {% set windows = tidemark.windows_of(node.unique_id) if tidemark.is_plain(node) else tidemark.run_state('windows').get(node.unique_id, {}).values() %}
+    {% for window in windows %}
         {% do row['reads'].append(window.source ~ ' ' ~ window.said) %}
         {% set metrics = tidemark.read_metrics(tidemark.relation_named(window.source), window) if result.status == 'success' else {} %}
         {% for name in ('rows', 'bytes', 'files') %}

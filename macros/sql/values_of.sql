@@ -1,12 +1,15 @@
 {# The distinct values of a column: each of them when they are at most `limit`, else their bounds only. #}
-{% macro values_of(column, rows, limit=200) %}
+{% macro values_of(column, rows, limit=200, text='cast({} as string)') %}
     {% set name = tidemark.quoted(column) %}
     {% set found = run_query(
         'select count(*) as number, count_if(found is null) as nulls, max(typeof(found)) as type, '
-        ~ 'cast(min(found) as string) as lowest, cast(max(found) as string) as highest, '
-        ~ 'if(count(*) <= ' ~ limit ~ ', to_json(sort_array(collect_list(cast(found as string)))), null) as each '
+        ~ text.format('min(found)') ~ ' as lowest, ' ~ text.format('max(found)') ~ ' as highest, '
+        ~ 'if(count(*) <= ' ~ limit ~ ', to_json(sort_array(collect_list(' ~ text.format('found') ~ '))), null) as each '
         ~ 'from (select distinct ' ~ name ~ ' as found from ' ~ rows ~ ')'
     ).rows[0] %}
+    {% if found['type'] == 'binary' and text != 'hex({})' %}
+        {{ return(tidemark.values_of(column, rows, limit, 'hex({})')) }}  {# as text, bytes that are not UTF-8 are lost #}
+    {% endif %}
     {{ return({
         'column': column, 'number': found['number'] | int, 'nulls': found['nulls'] | int, 'type': found['type'],
         'lowest': found['lowest'], 'highest': found['highest'], 'each': fromjson(found['each']) if found['each'] else none
@@ -35,5 +38,5 @@
 {% endmacro %}
 
 {% macro typed_literal(value, type) %}
-    {{ return("cast('" ~ tidemark.escaped(value) ~ "' as " ~ type ~ ')') }}
+    {{ return("unhex('" ~ value ~ "')" if type == 'binary' else "cast('" ~ tidemark.escaped(value) ~ "' as " ~ type ~ ')') }}
 {% endmacro %}

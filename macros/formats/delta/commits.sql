@@ -11,11 +11,22 @@
         {% set commit = {
             'version': row['version'] | int, 'parent': row['version'] | int - 1, 'operation': row['operation'], 'at': row['timestamp'],
             'parameters': fromjson(parameters) if parameters is string else parameters or {},
-            'keeps_rows': row['operation'] in harmless, 'is_foreign': row['operation'] in ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE')
+            'keeps_rows': row['operation'] in harmless,
+            'is_foreign': tidemark.delta_is_foreign(row['operation'] or '', row['userMetadata'])
         } %}
         {% do commits.append(dict(commit, **tidemark.delta_metrics(commit, metrics))) %}
     {% endfor %}
     {{ return(commits) }}
+{% endmacro %}
+
+{# True for a commit of rows that no run has made; where runs do not sign theirs, one of a kind that they never make. #}
+{% macro delta_is_foreign(operation, signed) %}
+    {% set by_hand = ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
+    {% set by_anyone = ('WRITE', 'MERGE', 'CREATE', 'REPLACE', 'STREAMING', 'COPY', 'CLONE') %}
+    {% if adapter.is_embedded() %}
+        {{ return(operation.split(' ')[0] in by_hand + by_anyone and signed != tidemark.signature()) }}
+    {% endif %}
+    {{ return(operation in by_hand) }}
 {% endmacro %}
 
 {# Delta's metrics under one name each: a merge and a plain write call them differently. #}

@@ -17,6 +17,24 @@
     {{ return(properties) }}
 {% endmacro %}
 
+{# An empty text in a partition column would be read back as NULL, which is another key. #}
+{% macro delta_assertions(query) %}
+    {% set found = {} %}
+    {% for name in tidemark.as_list(config.get('partition_by')) if query.types.get(name) == 'string' %}
+        {% set column = tidemark.quoted(name) %}
+        {% do found.update({
+            column ~ " is null or " ~ column ~ " <> ''":
+                'a row has an empty text in the partition column `' ~ name ~ '`, which Delta stores as NULL. Write nullif(' ~ name ~ ", '') in the model."
+        }) %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
+{# The setting whose value each commit carries. #}
+{% macro delta_signing() %}
+    {{ return('spark.databricks.delta.commitInfo.userMetadata') }}
+{% endmacro %}
+
 {% macro delta_guard_prefix() %}
     {{ return('delta.constraints.') }}
 {% endmacro %}

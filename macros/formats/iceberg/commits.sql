@@ -26,7 +26,8 @@
         'version': row['snapshot_id'] | int, 'parent': row['parent_id'] | int if row['parent_id'] is not none else 0,
         'operation': row['operation'], 'at': row['committed_at'],
         'keeps_rows': row['operation'] == 'replace', 'adds_rows': row['operation'] == 'append',
-        'is_foreign': row['operation'] in ('delete', 'overwrite'),
+        'is_foreign': row['operation'] != 'replace' and summary.get('written-by') != tidemark.signature() if adapter.is_embedded()
+            else row['operation'] in ('delete', 'overwrite'),
         'rows': added.get('added-records', 0) | int, 'deleted': added.get('deleted-records', 0) | int,
         'bytes': added.get('added-files-size', 0) | int, 'files': added.get('added-data-files', 0) | int,
         'total_bytes': summary.get('total-files-size', 0) | int, 'total_files': summary.get('total-data-files', 0) | int

@@ -6,11 +6,24 @@
     }) }}
 {% endmacro %}
 
-{# Iceberg has no CHECK constraints: and_contract_holds() checks what is written, and this notes by what. #}
+{# Iceberg has no CHECK constraints: each written row is checked by these, and `guards` notes by what. #}
+{% macro iceberg_assertions(query) %}
+    {% set found = {} %}
+    {% for name, expression in tidemark.constraints_of(model).items() %}
+        {% do found.update({expression: 'its contract says `' ~ expression ~ '` (' ~ name ~ '), which a row denies.'}) %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
 {% macro iceberg_guards(constraints) %}
     {{ return({'tidemark.constraints': tojson(constraints, sort_keys=true)}) }}
 {% endmacro %}
 
 {% macro iceberg_guard_prefix() %}
     {{ return('tidemark.constraints') }}
+{% endmacro %}
+
+{# The setting whose value each snapshot carries in its summary, as `written-by`. #}
+{% macro iceberg_signing() %}
+    {{ return('spark.sql.iceberg.snapshot-property.written-by') }}
 {% endmacro %}

@@ -1,0 +1,74 @@
+{# True for a model that reads by plain ref() and source() alone, and does not ask is_incremental(): it is computed in full,
+   and what differs is written. #}
+{% macro is_plain(node) %}
+    {{ return(tidemark.reads_plainly(node) and not tidemark.code_of(node.unique_id).asks_incremental) }}
+{% endmacro %}
+
+{# True for one that asks is_incremental() and leaves no marks: its SQL decides what it reads, as in stock dbt. #}
+{% macro is_unproven(node) %}
+    {{ return(tidemark.reads_plainly(node) and tidemark.code_of(node.unique_id).asks_incremental) }}
+{% endmacro %}
+
+{% macro reads_plainly(node) %}
+    {{ return(
+        node.config.materialized == 'incremental' and not flags.EMPTY and node.unique_id not in tidemark.run_state('windows')
+    ) }}
+{% endmacro %}
+
+{# How a plain model reads: not at all while its sources and its own table are as its last run left them. #}
+{% macro plain_read_state() %}
+    {% for node in tidemark.tables_below(model) if not tidemark.is_view(node) %}
+        {% set source = tidemark.relation_of(node) %}
+        {% set name = tidemark.table_name(source) %}
+        {% if not tidemark.has_versions(source) %}
+            {{ return({'state': 'full', 'why': name ~ ' has no versions'}) }}
+        {% endif %}
+        {% set mark = tidemark.checkpoint(this, name) %}
+        {% if not mark or tidemark.lost_join(source, mark) %}
+            {{ return({'state': 'full', 'why': name ~ (' has changed' if mark else ' has no checkpoint yet')}) }}
+        {% endif %}
+    {% endfor %}
+    {% set lost = tidemark.lost_table() %}
+    {{ return({'state': 'full' if lost else 'incremental', 'why': lost or 'incremental'}) }}
+{% endmacro %}
+
+{# Brings the table to what the query gives: keys that it does not give are deleted, and where nothing differs nothing is
+   committed. What decides between versions of a key in an increment (newest_by, insert_only, prune_by) has no say here. #}
+{% macro write_difference(relation, query) %}
+    {% set rows = tidemark.kept('rows', query.sql) %}
+    {% set columns = tidemark.quoted(query.columns) %}
+    {% set full %}
+        select {{ columns }}, {{ '_is_deleted' if query.flags_deletes else 'false as _is_deleted' }} from {{ rows }}
+        union all
+        select {{ columns }}, true as _is_deleted
+        from {{ tidemark.as_it_is(relation) }} as present
+        where not exists (
+            select 1 from {{ rows }} as incoming where {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }}
+        )
+    {% endset %}
+    {% do tidemark.merge_into(relation, dict(query, sql=full, newest_by=[], flags_deletes=true, counts_versions=false, is_whole=true)) %}
+    {% do tidemark.let_go('rows') %}
+{% endmacro %}
+
+{# The comments of a compiled model that say what it reads, as changes() and its kin write them; explain and verify ask for
+   them at the end of a plain model. #}
+{% macro plain_reads() %}
+    {% if not execute or not tidemark.is_plain(model) %}{{ return('') }}{% endif %}
+    {% set how = tidemark.read_state() %}
+    {% set said = [] %}
+    {% for node in tidemark.tables_below(model) if not tidemark.is_view(node) %}
+        {% set source = tidemark.relation_of(node) %}
+        {% set name = tidemark.table_name(source) %}
+        {% set now = tidemark.table_state(source) if tidemark.has_versions(source) else {} %}
+        {% set mark = tidemark.checkpoint(this, name) %}
+        {% if how.state == 'verify' %}
+            {% set words = 'as it is: it has no versions' if not now else 'never' if not mark
+                else 'changed' if tidemark.lost_join(source, mark) else 'as of version ' ~ now.version %}
+        {% else %}
+            {% set words = 'after version ' ~ now.version ~ ': nothing new' if how.state == 'incremental'
+                else ('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ (how.why if how.state != 'full' else 'full: reads it without changes(); ' ~ how.why) ~ ')' %}
+        {% endif %}
+        {% do said.append('/* consumes ' ~ name ~ ' ' ~ words ~ ' */') %}
+    {% endfor %}
+    {{ return(said | join(' ')) }}
+{% endmacro %}

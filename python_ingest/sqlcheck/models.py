@@ -1,0 +1,85 @@
+"""The checks of a model, but for what its SQL allows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from python_ingest.model_code import code_texts
+from python_ingest.sqlcheck.finding import Finding, Table, Tables
+from python_ingest.sqlcheck.lineage import Lineage
+from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
+from python_ingest.sqlcheck.rules import NAMED, RULES, TAKE_FROM_SOURCE
+
+ALLOWED = re.compile(r"--\s*tidemark:\s*allow\s+(?P<rule>\w+)\s*:?[ \t]*(?P<reason>[^\n]*)")
+CALLED = re.compile(
+    rf"\b(current_timestamp|current_date|({'|'.join([*NAMED, 'rand', 'randn', 'uuid'])}) \()", re.IGNORECASE
+)
+
+
+def findings(raw_code: str, tables: Tables) -> list[Finding]:
+    """Return what in a model's SQL keeps its table from being what a rebuild gives, without what it allows.
+
+    `-- tidemark: allow <rule>: <reason>` anywhere in the SQL allows what a rule refuses.
+
+    Args:
+        raw_code: the SQL of an incremental model, as its file has it.
+        tables: what is known of the tables that it reads, by name, such as `orders` or `bronze.orders`.
+    """
+    model = parsed(raw_code)
+    if model is None:
+        return []
+    found = [finding for rule in RULES for finding in rule(model, Lineage(model), tables)]
+    allowed = {match["rule"]: match["reason"].strip() for match in ALLOWED.finditer(raw_code)}
+    unexplained = [
+        Finding(rule, _line_in(raw_code, rule), f"`allow {rule}` gives no reason.", "Write it after a colon.")
+        for rule, reason in allowed.items()
+        if not reason
+    ]
+    kept = [finding for finding in found if not allowed.get(finding.rule)]
+    return sorted({*kept, *unexplained}, key=lambda finding: (finding.line, finding.rule))
+
+
+def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
+    """Return what keeps a model's table from being what a rebuild gives, without what its SQL allows.
+
+    Args:
+        manifest: dbt's manifest.
+        unique_id: of a model.
+
+    Returns:
+        Nothing for models that are not incremental, and for those whose SQL asks `is_incremental()`: what
+        they read is their own affair, and they are marked as not proven.
+    """
+    node = manifest.nodes[unique_id]
+    if node.config.materialized != "incremental" or "is_incremental" in node.raw_code:
+        return []
+    found = findings(node.raw_code, _tables(manifest, node))
+    if not any(finding.rule == "unsettled" for finding in found) and "allow unsettled" not in node.raw_code:
+        others = code_texts(manifest, unique_id)[1:]
+        if called := next((match for match in map(CALLED.search, others) if match), None):
+            said = (
+                f"a view or macro that it uses asks {called[1].rstrip(' (')}(): no rebuild gives these rows."
+            )
+            found.append(Finding("unsettled", 1, said, TAKE_FROM_SOURCE))
+    return found
+
+
+def _line_in(raw_code: str, rule: str) -> int:
+    match = next(match for match in ALLOWED.finditer(raw_code) if match["rule"] == rule)
+    return raw_code.count("\n", 0, match.start()) + 1
+
+
+def _tables(manifest: Any, node: Any) -> dict[str, Table]:
+    tables = {}
+    for name in node.depends_on.nodes:
+        if name in manifest.sources:
+            source = manifest.sources[name]
+            if source.external:  # a feed
+                tables[f"{source.source_name}.{source.name}"] = Table((LANDING_ORDER,), only_grows=True)
+        elif name in manifest.nodes:
+            below = manifest.nodes[name]
+            key = getattr(below.config, "unique_key", None) or ()
+            grain = (key,) if isinstance(key, str) else tuple(key)
+            tables[below.name] = Table(grain, bool((below.config.meta or {}).get("insert_only")))
+    return tables

@@ -1,0 +1,128 @@
+"""A model's SQL as a tree, with stand-ins for its Jinja.
+
+The SQL is taken as it is written, not as it is compiled: lines are those of the model's file, and Spark is
+not needed. Each `{{ … }}` becomes a name that tells what it reads; `{% … %}` and comments become white space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import sqlglot
+from jinja2 import Environment, TemplateSyntaxError
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+QUERY = re.compile(r"\b(as|from|join|in|exists)\s*\(\s*$", re.IGNORECASE)
+READERS = ("changes", "touched_keys", "pinned", "folded")
+MARK = re.compile(r"(?P<kind>variable|block|comment)_(?P<side>begin|end)")
+CALL = re.compile(r"^\s*(?:tidemark\.)?(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*$", re.DOTALL)
+RELATION = re.compile(r"\b(?:ref|source)\s*\((?P<names>[^)]*)\)")
+TEXT = re.compile(r"""['"]([^'"]*)['"]""")
+TOUCHED = re.compile(r"""\btouched\s*=\s*['"]([^'"]*)['"]""")
+LANDING_ORDER = "__landing_order"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a stand-in reads.
+
+    Attributes:
+        kind: changes, touched_keys, pinned, folded, relation (a plain ref or source), or other.
+        relation: as `ref` or `source` name it, such as `orders` or `bronze.orders`; empty when there is none.
+        columns: of touched_keys its columns; of pinned the column of `touched`.
+        line: where it stands.
+    """
+
+    kind: str
+    relation: str
+    columns: tuple[str, ...]
+    line: int
+
+
+@dataclass
+class ModelSql:
+    """A model's SQL.
+
+    Attributes:
+        tree: its syntax tree.
+        readings: by the name that stands for each in the tree.
+        jinja: what stands in `{{ … }}`, with its line.
+    """
+
+    tree: exp.Expr
+    readings: dict[str, Reading] = field(default_factory=dict)
+    jinja: list[tuple[str, int]] = field(default_factory=list)
+
+
+def parsed(raw_code: str) -> ModelSql | None:
+    """Parse a model's SQL.
+
+    Args:
+        raw_code: as the model's file has it.
+
+    Returns:
+        None where the SQL cannot be parsed, with its Jinja or without.
+    """
+    readings: dict[str, Reading] = {}
+    jinja: list[tuple[str, int]] = []
+    text = ""
+    try:
+        for kind, said in _parts(raw_code):
+            if kind == "data":
+                text += said
+                continue
+            line = text.count("\n") + 1
+            if kind == "variable":
+                jinja.append((said, line))
+                text += _stand_in(said, text, readings, line)
+            text += "\n" * said.count("\n")
+        tree = sqlglot.parse_one(text, dialect="spark")
+    except (SqlglotError, TemplateSyntaxError):
+        return None
+    return ModelSql(tree, readings, jinja) if isinstance(tree, exp.Expr) else None
+
+
+def _parts(raw_code: str) -> Iterator[tuple[str, str]]:
+    """Give the text between Jinja's marks, with what it is: data, variable, block or comment."""
+    kind, said = "data", ""
+    for _, what, value in Environment(autoescape=True).lex(raw_code):
+        mark = MARK.match(what)
+        if mark or what == "data":
+            if said:
+                yield kind, said
+            kind, said = (mark["kind"] if mark and mark["side"] == "begin" else "data"), ""
+        said += "" if mark else value
+    if said:
+        yield kind, said
+
+
+def _stand_in(said: str, before: str, readings: dict[str, Reading], line: int) -> str:
+    call = CALL.match(said)
+    if call and call["name"] == "config":
+        return ""
+    if call and call["name"] == "landing_order":
+        return LANDING_ORDER
+    reading = _reading(call, said, line)
+    name = f"__{reading.kind}_{len(readings)}"
+    readings[name] = reading
+    if before.strip() and not QUERY.search(before):
+        return name
+    named = TEXT.findall(call["arguments"]) if call and reading.kind == "other" else []
+    return f"select * from {named[0] if len(named) == 1 and not reading.relation else name}"
+
+
+def _reading(call: re.Match[str] | None, said: str, line: int) -> Reading:
+    named = RELATION.search(said)
+    relation = ".".join(TEXT.findall(named["names"])) if named else ""
+    kind = next((word for word in READERS if re.search(rf"\b{word}\s*\(", said)), None)
+    if call and kind is None and call["name"] in ("ref", "source"):
+        kind = "relation"
+    columns: list[str] = []
+    if kind == "touched_keys":
+        columns = TEXT.findall(RELATION.sub("", said))
+    elif kind == "pinned":
+        columns = TOUCHED.findall(said)
+    return Reading(kind or "other", relation, tuple(columns), line)

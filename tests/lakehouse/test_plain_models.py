@@ -1,0 +1,128 @@
+"""Models in plain dbt SQL: computed in full, or marked as not proven; and tables changed by hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from python_ingest.explain import explain
+from python_ingest.verify import verify
+from tests.conftest import ROOT, both_formats, latest_version
+from tests.lakehouse.conftest import Guarded
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+PLAIN = """{{ config(unique_key='amount') }}
+select
+    amount,
+    count(*) as copies
+from {{ ref('guarded') }}
+group by amount
+"""
+STOCK = """{{ config(unique_key='amount') }}
+select
+    amount,
+    count(*) as copies
+from {{ ref('guarded') }}
+{% if is_incremental() %}
+where amount >= (select max(amount) from {{ this }})
+{% endif %}
+group by amount
+"""
+
+
+@pytest.fixture
+def models(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The models of a copy of the project `guarded`, in which commands of `tidemark` work."""
+    folder = guarded.own_copy(tmp_path)
+    (folder.parent / "profiles.yml").symlink_to(ROOT / "profiles.yml")
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))
+    return folder
+
+
+@pytest.mark.core
+@both_formats
+def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -> None:
+    """R2.1, R2.2: late and moved rows count, emptied groups go, and `verify` proves it."""
+    (models / "plain.sql").write_text(PLAIN)
+    guarded.insert("(1, 5), (2, 5), (3, 7)")
+    assert guarded.said("guarded", "plain")["plain"] == "2 inserted"
+    version = latest_version(guarded.spark, guarded.table("plain"))
+    assert guarded.said("guarded", "plain")["plain"] == "no change"
+    guarded.insert("(3, 5), (4, 1)")
+    assert guarded.said("guarded", "plain")["plain"] == "1 inserted, 1 updated, 1 deleted"
+    assert guarded.rows("plain") == [(1, 1), (5, 3)]
+    assert latest_version(guarded.spark, guarded.table("plain")) != version
+    run = guarded.last_run("plain")
+    assert (run.state, run.rows_read, run.rows_updated, run.rows_deleted) == ("full", 4, 1, 1)
+    guarded.insert("(1, 5)")
+    said = guarded.said("guarded", "plain")
+    assert said == {"guarded": "1 updated", "plain": "no change"} or said["plain"] == "no change"
+    os.chdir(models.parent)
+    proofs = {verdict.table: (verdict.rows, verdict.holds) for verdict in verify(guarded.spark, ["plain"])}
+    assert proofs == {guarded.table("plain"): (2, True)}
+    (idle,) = explain(guarded.spark, ["plain"])
+    assert idle.idle
+    guarded.insert("(9, 9)")
+    guarded.said("guarded")
+    os.chdir(models.parent)
+    (plan,) = explain(guarded.spark, ["plain"])
+    (read,) = plan.reads
+    assert "full: reads it without changes()" in read.said
+    assert (plan.idle, read.rows) == (False, 5)
+    (behind,) = verify(guarded.spark, ["plain"])
+    assert behind.unproven == f"{guarded.table('guarded')} has changed since its last run; run it once"
+
+
+def test_a_plain_model_goes_without_its_sources_rows(guarded: Guarded, models: Path) -> None:
+    """R2.1: `--empty` deletes nothing, and changed SQL rebuilds it."""
+    (models / "plain.sql").write_text(PLAIN)
+    guarded.insert("(1, 5)")
+    guarded.said("guarded", "plain")
+    assert guarded.said("plain", options=("--empty",)) == {"plain": "no change"}
+    assert guarded.rows("plain") == [(5, 1)]
+    (models / "plain.sql").write_text(PLAIN.replace("count(*)", "2 * count(*)"))
+    assert guarded.said("plain") == {"plain": "1 inserted; read whole: its SQL has changed"}
+    assert guarded.rows("plain") == [(5, 2)]
+
+
+def test_a_model_that_asks_is_incremental_is_not_proven(guarded: Guarded, models: Path) -> None:
+    """R2.2: it runs as its SQL says; the run, `explain` and `verify` say that nothing proves it."""
+    (models / "stock.sql").write_text(STOCK)
+    guarded.insert("(1, 5)")
+    words = "1 inserted; not proven: its SQL asks is_incremental()"
+    assert guarded.said("guarded", "stock")["stock"] == words
+    guarded.insert("(2, 3), (3, 7)")
+    assert guarded.said("guarded", "stock")["stock"] == words
+    assert guarded.rows("stock") == [(5, 1), (7, 1)], "the late group is missed, as its SQL says"
+    os.chdir(models.parent)
+    (verdict,) = verify(guarded.spark, ["stock"])
+    assert not verdict.holds
+    assert verdict.unproven is not None
+    assert verdict.unproven.startswith("its SQL asks is_incremental()")
+    (plan,) = explain(guarded.spark, ["stock"])
+    assert plan.unproven
+    assert not plan.idle
+
+
+BY_HAND = (
+    "update {} set amount = 99 where id = 1",
+    "insert into {} values (77, 77)",
+    "merge into {} as t using (select 1 as id) as s on t.id = s.id when matched then update set amount = 98",
+)
+
+
+@pytest.mark.core
+@both_formats
+def test_a_change_by_hand_is_said_and_healed(guarded: Guarded) -> None:
+    """R1.5: with no news of the source, too; what read the table follows."""
+    guarded.insert("(1, 5), (2, 7)")
+    guarded.said("guarded", "totals")
+    for statement in BY_HAND:
+        guarded.spark.sql(statement.format(guarded.table("guarded")))
+        said = guarded.said("guarded", "totals")
+        assert "after its last run" in said["guarded"]
+        assert guarded.rows("guarded") == [(1, 5), (2, 7)]
+        assert guarded.rows("totals") == [(5, 1), (7, 1)]
+    assert guarded.said("guarded", "totals") == {"guarded": "no change", "totals": "no change"}

@@ -1,0 +1,151 @@
+"""Static checks: what is refused, on which line, and what is let through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from python_ingest.sqlcheck.finding import Table
+from python_ingest.sqlcheck.models import findings
+from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.R2, pytest.mark.core]
+TABLES = {
+    "bronze.orders": Table((LANDING_ORDER,), only_grows=True),
+    "orders": Table(("order_id",)),
+    "facts": Table(("order_id",), only_grows=True),
+}
+TOUCHED = "select * from {{ touched_keys(ref('orders'), 'customer_id') }}"
+CHANGED = "select * from {{ changes(ref('orders')) }}"
+SUMS = """
+with touched as (
+    {touched}
+),
+orders as (
+    select * from {{{{ pinned(ref('orders'){only}) }}}}
+)
+select touched.customer_id, sum(orders.amount) as amount, count(orders.order_id) = 0 as _is_deleted
+from touched
+left join orders on {condition}
+group by touched.customer_id
+"""
+
+
+def sums(
+    touched: str = TOUCHED, only: str = "", condition: str = "touched.customer_id = orders.customer_id"
+) -> str:
+    return SUMS.format(touched=touched, only=only, condition=condition)
+
+
+def rules(sql: str) -> list[tuple[str, int]]:
+    return [(finding.rule, finding.line) for finding in findings(sql, TABLES)]
+
+
+REFUSED = {
+    "keys of one column, rows of another": (
+        sums(only=", touched='day'"),
+        [("touched_column", 6), ("touched_column", 11)],
+    ),
+    "groups without the touched column": (
+        sums(
+            "select customer_id from {{ touched_keys(ref('orders'), ['day', 'customer_id']) }}",
+            ", touched='day'",
+        ),
+        [("touched_column", 11)],
+    ),
+    "join by a comparison": (
+        sums(condition="touched.customer_id = orders.customer_id and orders.day <= touched.day"),
+        [("unequal_join", 10)],
+    ),
+    "aggregate of changes": (
+        f"with changed as (\n{CHANGED}\n)\nselect day, sum(amount)\nfrom changed\ngroup by day",
+        [("aggregate_of_changes", 4)],
+    ),
+    "aggregate through a staging macro": (
+        "with staged as (\n{{ staged_orders(changes(source('bronze', 'orders'))) }}\n)\n"
+        "select max(amount) as amount from staged",
+        [("aggregate_of_changes", 4)],
+    ),
+    "rank of changes": (
+        f"select *, rank() over (partition by customer_id order by day) as place from ({CHANGED})",
+        [("window_of_changes", 1)],
+    ),
+    "running total": (
+        f"with touched as ({TOUCHED}),\norders as (select * from {{{{ pinned(ref('orders')) }}}})\n"
+        "select sum(amount) over (order by day, order_id) as total, false as _is_deleted\nfrom orders",
+        [("partial_window", 3)],
+    ),
+    "limit": (f"{CHANGED}\norder by day\nlimit 10", [("limit", 3)]),
+    "no deleted keys": (
+        f"with touched as (\n{TOUCHED}\n)\nselect\n    customer_id\nfrom touched",
+        [("missing_is_deleted", 5)],
+    ),
+    "clock": ("select order_id, current_timestamp() as at\nfrom {{ ref('orders') }}", [("unsettled", 1)]),
+    "bare clock": ("select order_id,\ncurrent_date as at\nfrom {{ ref('orders') }}", [("unsettled", 2)]),
+    "numbers of partitions": (
+        "select\nmonotonically_increasing_id() as id from {{ ref('orders') }}",
+        [("unsettled", 2)],
+    ),
+    "chance": (
+        "select uuid() as id, rand() as share, now() as at from {{ ref('orders') }}",
+        [("unsettled", 1)] * 3,
+    ),
+    "dbt's clock": ("select\n'{{ run_started_at }}' as at from {{ ref('orders') }}", [("unsettled", 2)]),
+    "ties of landing": (
+        "with staged as ({{ staged_orders(changes(source('bronze', 'orders'))) }})\n"
+        "select *, row_number() over (partition by order_id order by updated_at desc) as place from staged",
+        [("tied_order", 2)],
+    ),
+    "ties in a model": (
+        "select row_number() over (partition by customer_id order by day) as place from {{ ref('orders') }}",
+        [("tied_order", 1)],
+    ),
+    "allowed without a reason": (f"{CHANGED} limit 10 -- tidemark: allow limit", [("limit", 1)] * 2),
+}
+
+
+@pytest.mark.parametrize(("sql", "expected"), REFUSED.values(), ids=REFUSED)
+def test_what_no_rebuild_gives_is_refused(sql: str, expected: list[tuple[str, int]]) -> None:
+    """R2.1: with the line of the model's file."""
+    assert rules(sql) == expected
+
+
+SOUND = {
+    "keys and rows of one column": sums(only=", touched='customer_id'"),
+    "renamed": sums(only=", touched='customer_id'").replace(
+        "select touched.customer_id,", "select touched.customer_id as client_id,"
+    ),
+    "keys of keys": f"with keys as (select distinct customer_id from ({CHANGED})) "
+    "select keys.customer_id, sum(o.amount) from keys left join {{ pinned(ref('orders')) }} as o "
+    "on keys.customer_id = o.customer_id group by keys.customer_id",
+    "newest of a batch": "with staged as ({{ staged_orders(changes(source('bronze', 'orders'))) }}) "
+    "select *, row_number() over (partition by order_id order by at desc, {{ landing_order() }}) as place, "
+    "count(*) over (partition by order_id) as _versions from staged",
+    "window within a key": f"with touched as ({TOUCHED}), "
+    "orders as (select * from {{ pinned(ref('orders')) }}) "
+    "select order_id, sum(amount) over (partition by customer_id order by day, order_id) as total, "
+    "order_id is null as _is_deleted from orders",
+    "a table that only grows": "with touched as ("
+    "select * from {{ touched_keys(ref('facts'), 'customer_id') }}) "
+    "select facts.* from {{ pinned(ref('facts')) }} as facts left semi join touched using (customer_id)",
+    "a column called now": "select order_id, now, `limit` from {{ ref('orders') }}",
+    "allowed": f"-- tidemark: allow limit: the feed has three rows\n{CHANGED} limit 10",
+    "macros of one's own": "{{ union_of(ref('orders'), ref('facts')) }}",
+    "blocks": "select {% for name in ['a', 'b'] %}{{ name }},{% endfor %} 1 as one from {{ ref('orders') }}",
+    "braces in arguments": "{{ config(meta={'prune_by': {'day': 'x'}}) }} select * from {{ ref('orders') }}",
+    "not SQL": "select from where {{",
+}
+
+
+@pytest.mark.parametrize("sql", SOUND.values(), ids=SOUND)
+def test_what_a_rebuild_gives_passes(sql: str) -> None:
+    """R2.1: no false alarm."""
+    assert rules(sql) == []
+
+
+@pytest.mark.parametrize("model", sorted((ROOT / "models").rglob("*.sql")), ids=lambda model: model.stem)
+def test_all_models_can_be_read(model: Path) -> None:
+    """R2.1: what cannot be parsed would not be checked."""
+    assert parsed(model.read_text()) is not None
