@@ -10,10 +10,10 @@ help: ## list the targets
 
 setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the jars, once
 
-demo: setup ## land the real purchase log month by month and build it
+demo: setup ## land the real purchase log in lake/ month by month and build it
 	@$(BIN)/tidemark demo
 
-tour: setup ## play R1 to R5 on small examples, with a PostgreSQL of its own where it is installed
+tour: setup ## play R1 to R5 on small examples in lake-tour/, with a PostgreSQL of its own where it is installed
 	@$(BIN)/python -m tests.servers beside $(BIN)/tidemark tour
 
 test: prepared ## lint, each requirement R1 to R5, the core's proofs, in about a quarter of an hour

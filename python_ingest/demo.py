@@ -1,8 +1,9 @@
-"""The demonstration: the real purchase log, landed and built in three steps, in a lake of its own."""
+"""The demonstration: the real purchase log, landed and built in three steps, in the lake of all commands."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Sequence
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from python_ingest import project, steps
+from python_ingest.errors import TidemarkError
 from python_ingest.landing_steps import land
+from python_ingest.lock import DEFAULT_LAKE, LOCK, hold, lake_folder
 from python_ingest.output import output
 from python_ingest.session import warm_session
 from python_ingest.showing import show_rows
@@ -18,7 +21,8 @@ from python_ingest.showing import show_rows
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LAKE = Path("lake-demo")
+MARK = ".demo"  # written after each step: what is newer was not written by the demo
+CATALOGS = ("metastore", "catalog.db")  # written by commands that only read, too
 RAW = Path("data/raw")
 FEEDS = {
     "transactions": "transactions_*.csv",
@@ -33,15 +37,20 @@ def play(root: Path) -> None:
 
     Args:
         root: the project's folder, which must be the current one.
+
+    Raises:
+        LakeBusyError: when another process holds the lake.
+        TidemarkError: when the lake holds what the demo did not write.
     """
-    inbox = LAKE / "inbox"
-    os.environ["TIDEMARK_LAKE"] = str(LAKE)
-    os.environ["TIDEMARK_RAW"] = str(inbox)
+    lake = lake_folder()
+    hold(lake)
+    check_replaceable(lake)
+    os.environ["TIDEMARK_RAW"] = str(lake / "inbox")
     files = {name: sorted((RAW / name).glob(pattern)) for name, pattern in FEEDS.items()}
     lakehouse = project.load()
     spark = warm_session(root, empty=True)
     for name in FEEDS:
-        (inbox / name).mkdir(parents=True)
+        (lake / "inbox" / name).mkdir(parents=True)
     _step(spark, lakehouse, "1. Seventeen months of purchases, six days of events and movements",
           [file for found in files.values() for file in found[:-1]])  # fmt: skip
     _step(
@@ -56,20 +65,51 @@ def play(root: Path) -> None:
     output.console.print()
     _show(spark, "gold.daily_sales", largest="sales_date")
     _show(spark, "gold.user_events_by_type", largest="events")
-    output.console.print(
-        f"\nThe lake is in {LAKE}/. Look around, for example:\n"
-        f"  TIDEMARK_LAKE={LAKE} .venv/bin/dbt show --quiet --inline "
+    elsewhere = "" if lake == Path(DEFAULT_LAKE) else f"TIDEMARK_LAKE={shlex.quote(str(lake))} "
+    output.text(
+        f"The lake is in {lake}/. Look around, for example:\n"
+        f"  {elsewhere}.venv/bin/dbt show --quiet --inline "
         '"select * from gold.customer_sales order by amount desc"'
     )
+
+
+def check_replaceable(lake: Path) -> None:
+    """Refuse a lake that holds what the demo did not write: playing deletes what is there.
+
+    Args:
+        lake: the lake's folder, which exists.
+
+    Raises:
+        TidemarkError: when something is there that is not the demo's, or has changed since.
+    """
+    mark = lake / MARK
+    ours = (LOCK, MARK, *CATALOGS)
+    entries = [entry for entry in lake.iterdir() if not entry.name.startswith(ours)]
+    entries += [inner for entry in entries for inner in entry.rglob("*")]
+    if mark.exists():
+        until = mark.stat().st_ctime_ns
+        others = [entry for entry in entries if entry.lstat().st_ctime_ns > until]
+    else:
+        others = [entry for entry in entries if not entry.is_dir()]
+    if others:
+        raise TidemarkError(
+            f"The lake '{lake}' is not empty and not as the demo left it; it would be deleted.",
+            f"Play in another lake: `TIDEMARK_LAKE={shlex.quote(f'{lake}-demo')} make demo`. "
+            f"Or delete this one first: `rm -r {shlex.quote(str(lake))}`.",
+        )
 
 
 def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Sequence[Path]) -> None:
     output.console.rule(title, align="left", characters="─")
     started = time.monotonic()
+    lake = lake_folder()
     for file in files:
-        shutil.copy2(file, LAKE / "inbox" / file.parent.name)
-    land(spark, lakehouse, list(lakehouse.feeds.values()))
-    steps.build(steps.DATA_ONLY)
+        shutil.copy2(file, lake / "inbox" / file.parent.name)
+    try:
+        land(spark, lakehouse, list(lakehouse.feeds.values()))
+        steps.build(steps.DATA_ONLY)
+    finally:
+        (lake / MARK).touch()
     output.console.print(f"  in all {time.monotonic() - started:.1f} s\n")
 
 

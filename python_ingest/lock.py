@@ -11,12 +11,13 @@ from typing import TextIO
 from python_ingest.errors import LakeBusyError
 
 LOCK = ".lock"
+DEFAULT_LAKE = "lake"  # as in profiles.yml
 _held: dict[Path, TextIO] = {}
 
 
 def lake_folder() -> Path:
     """Return the local folder of the lake, as profiles.yml takes it from the environment."""
-    return Path(os.environ.get("TIDEMARK_LAKE", "lake"))
+    return Path(os.environ.get("TIDEMARK_LAKE", DEFAULT_LAKE))
 
 
 def hold(lake: Path) -> None:

@@ -36,6 +36,8 @@ def play(root: Path) -> None:
     os.environ["TIDEMARK_LAKE"] = str(LAKE)
     os.environ["TIDEMARK_RAW"] = str(LAKE / "inbox")
     lakehouse = project.load()
+    output.text("The tour has a lake and files of its own; it deletes them when it is played again.")
+    output.text(f"$ export TIDEMARK_LAKE={LAKE} TIDEMARK_RAW={LAKE / 'inbox'}")
     tour = Tour(warm_session(root, empty=True), lakehouse)
     for feed in FEEDS:
         (LAKE / "inbox" / feed).mkdir(parents=True)
