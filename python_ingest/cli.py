@@ -96,11 +96,12 @@ def list_feeds() -> None:
 def add(
     path: Annotated[Path, typer.Argument(help="A file of the feed, or the folder of its files.")],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
+    key: Annotated[str, typer.Option(help="Columns that tell two records apart, with commas between.")] = "",
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     path = path.resolve()
     lakehouse = _opened()
-    steps.add(path, name, lakehouse)
+    steps.add(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
 
 
 @app.command("replay-rejected")

@@ -28,20 +28,29 @@ if TYPE_CHECKING:
 DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests look at SQL, not at data
 
 
-def add(path: Path, name: str | None, project: Project) -> None:
+def add(path: Path, name: str | None, project: Project, key: Sequence[str] = ()) -> None:
     """Declare a feed from sample files, and print what was written and what to look at.
+
+    Args:
+        path: a file of the feed, or the folder of its files.
+        name: the feed's name; proposed from the files' names when it is None.
+        project: the project.
+        key: the columns that tell records apart; found in the files when there are none.
 
     Raises:
         TidemarkError: when the files do not tell, or the feed is there already.
     """
-    feed, files = add_feed(path, name, project.feeds, lambda: warm_session(project.root))
+    feed, files = add_feed(path, name, key, project.feeds, lambda: warm_session(project.root))
     for file in files:
         output.text(f"  wrote {file}", "wrote", file=file)
-    newest = f"the newest by {feed.newest_by.name}" if feed.newest_by else "the one that landed last"
+    for event, said in feed.notes:
+        output.note(event, said)
+    newest = f"the newest row (by {feed.newest_by.name})" if feed.newest_by else "the row that landed last"
     output.text(
-        f"Of records with one {feed.key.name}, {newest} is kept. Look at the key, the types and the\n"
-        f"rules in macros/staging/staged_{feed.name}.sql; say in the .yml files what columns mean; then:\n"
-        f"  tidemark land {feed.name}\n  dbt build --select source:bronze.{feed.name}+"
+        f"Keeps {newest} for each {', '.join(feed.key_names)}; `--key` takes other columns.\n"
+        f"Check the types and the rules in macros/staging/staged_{feed.name}.sql.\n"
+        f"Describe the columns in the .yml files; then:\n  tidemark land {feed.name}\n"
+        f"  dbt build --select source:bronze.{feed.name}+"
     )
 
 

@@ -5,78 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from python_ingest.columns import sql_name
 from python_ingest.errors import TidemarkError
 from python_ingest.formats.rescue import text_in_sql
-from python_ingest.scaffold.sampling import Sample, key_of
+from python_ingest.scaffold.column import JINJA, Proposed, proposed_column
+from python_ingest.scaffold.keys import chosen_key, key_of
+from python_ingest.scaffold.sampling import OPENERS, Sample
 
 NEWEST = ("updated_at", "modified_at", "changed_at", "last_updated", "last_modified", "version")
 RAW = "data/raw"
-JINJA = re.compile(r"\{[{%#]+")
-WORDS = {
-    "bigint": "a whole number",
-    "decimal": "a number",
-    "date": "a date (yyyy-MM-dd)",
-    "timestamp": "a time (yyyy-MM-ddTHH:mm:ss)",
-    "boolean": "true or false",
-}
-
-
-@dataclass(frozen=True)
-class Proposed:
-    """A column as it is proposed.
-
-    Attributes:
-        name: in bronze and silver.
-        field: its name in the file.
-        bronze_type: in bronze.
-        type: in silver.
-        is_required: True when no record of the sample lacks it.
-    """
-
-    name: str
-    field: str
-    bronze_type: str
-    type: str
-    is_required: bool
-
-    @property
-    def is_cast(self) -> bool:
-        """True when silver's type is another than bronze's."""
-        return self.type != self.bronze_type
-
-    @property
-    def sql(self) -> str:
-        """The value in silver."""
-        if self.type.startswith("map<"):
-            return f"to_json({self.name})"
-        if self.type == "string":
-            return f"nullif(trim({self.name}), '')"
-        if not self.is_cast:
-            return self.name
-        if self.type == "date":
-            return f"cast(try_to_timestamp({self.name}, 'yyyy-MM-dd') as date)"
-        if self.type.startswith("decimal"):
-            scale = int(self.type.rstrip(")").partition(",")[2])
-            pattern = f"^-?[0-9]{{1,{18 - scale}}}([.][0-9]{{1,{scale}}})?$"
-            return f"if({self.name} rlike '{pattern}', try_cast({self.name} as {self.type}), null)"
-        return f"try_cast({self.name} as {self.type})"
-
-    @property
-    def silver_type(self) -> str:
-        return "string" if self.type.startswith("map<") else self.type
-
-    @property
-    def words(self) -> str:
-        return WORDS[self.type.partition("(")[0]]
 
 
 @dataclass(frozen=True)
@@ -88,7 +31,7 @@ class Proposal:
     pattern: str
     sample: Sample
     columns: tuple[Proposed, ...]
-    key: Proposed
+    key: tuple[Proposed, ...]
     newest_by: Proposed | None
 
     @property
@@ -96,20 +39,46 @@ class Proposal:
         return json.dumps(self.sample.options)
 
     @property
+    def key_names(self) -> list[str]:
+        return [column.name for column in self.key]
+
+    @property
+    def unique_key(self) -> str:
+        """The key as an argument of `config()`."""
+        return repr(self.key_names) if len(self.key) > 1 else repr(self.key_names[0])
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """What is not seen at first sight of what was decided: an event and its words."""
+        said = []
+        if renamed := [column.renamed for column in self.columns if column.name != column.field]:
+            said.append(("renamed", ", ".join(renamed)))
+        for words, fields in _grouped(self.sample.nulls):
+            said.append(("null", f"{', '.join(words)} counts as NULL in {fields}"))
+        for words, fields in _grouped(self.sample.kept_nulls):
+            remedy = f"`options: {{null_value: {json.dumps(['', *words])}}}` of the feed makes it NULL"
+            said.append(("text", f"{', '.join(words)} stays text in {fields}; {remedy}"))
+        return said
+
+    @property
     def shown(self) -> list[Proposed]:
         """Columns whose values are the same in a test's expectation as in a file."""
         simple = [column for column in self.columns if column.type in ("string", "bigint", "int")]
-        return [self.key, *[column for column in simple if column != self.key][:3]]
+        keys = [column for column in self.key if column in simple]
+        return [*keys, *[column for column in simple if column not in keys][:3]]
 
     @property
     def versions(self) -> list[dict[str, Any]]:
         """Two records with one key, the newer one last."""
-        records = [_without_jinja(record) for record in self.sample.records]
+        whole = [
+            row for row in self.sample.records if all(row.get(key.field) is not None for key in self.key)
+        ]
+        records = [_without_jinja(record) for record in whole]
         first = records[0]
         second = next((row for row in records if row != first), first)
         if self.newest_by and str(second.get(self.newest_by.field)) < str(first.get(self.newest_by.field)):
             first, second = second, first
-        return [first, second | {self.key.field: first[self.key.field]}]
+        return [first, second | {column.field: first[column.field] for column in self.key}]
 
     def literal(self, column: Proposed, value: Any) -> str:
         """Return a value of the sample as SQL of its type in bronze."""
@@ -132,20 +101,23 @@ class Proposal:
         return json.dumps(str(value) if as_text else int(value) if value is not None else None)
 
 
-def proposed(sample: Sample, files: Sequence[Path], folder: Path, name: str | None) -> Proposal:
+def proposed(
+    sample: Sample, files: Sequence[Path], path: Path, name: str | None, key: Sequence[str] = ()
+) -> Proposal:
     """Propose a feed for sample files.
 
     Args:
         sample: what the files hold.
         files: all files that were found.
-        folder: where they are.
+        path: the folder in which they are, or the only one.
         name: the feed's name; by default that of the folder, or of the files in `data/raw`.
+        key: the columns that tell records apart; by default found in the sample.
 
     Raises:
         TidemarkError: when no name, or no key, can be proposed.
     """
-    stems = Counter(re.sub(r"\d.*$|\..*$", "", file.name) for file in files)
-    stem = stems.most_common(1)[0][0]
+    folder = path if path.is_dir() else path.parent
+    stem = Counter(re.sub(r"\d.*$|\..*$", "", file.name) for file in files).most_common(1)[0][0]
     is_in_raw = folder.resolve().parent == (Path.cwd() / RAW).resolve()
     given = name or sql_name(folder.name if is_in_raw or not sql_name(stem) else stem)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", given):
@@ -153,25 +125,38 @@ def proposed(sample: Sample, files: Sequence[Path], folder: Path, name: str | No
             f"{given!r} cannot name a feed.", "Give `--name` in lower-case letters, digits and `_`."
         )
     entity = given.removesuffix("s")
-    columns = tuple(_column(sample, field, entity) for field in sample.types)
+    columns = tuple(proposed_column(sample, field, entity) for field in sample.types)
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
         raise TidemarkError(
             f"Several columns would be called {', '.join(twice)}.",
             "Declare the feed by hand: docs/landing.md.",
         )
-    key_field = key_of(sample, entity)
-    key = next((column for column in columns if column.field == key_field), None)
-    if key is None:
-        raise TidemarkError(
-            f"No column of {files[0]} is filled in every record and could be a key.",
-            "Declare the feed by hand: README.md, «Your own data», and docs/landing.md.",
-        )
     filled = {column.name: column for column in columns if column.is_required}
     newest = next((filled[wanted] for wanted in NEWEST if wanted in filled), None)
-    suffix = "".join(files[0].suffixes[-2:] if files[0].suffix in (".gz", ".bz2") else files[0].suffixes[-1:])
-    pattern = f"{stem if len(stems) == 1 else ''}*{suffix}"
-    return Proposal(given, _location(folder), pattern, sample, columns, key, newest)
+    fields = chosen_key(sample, key) if key else key_of(sample, entity, newest.field if newest else None)
+    if fields is None:
+        raise TidemarkError(
+            f"No column of {files[0]}, nor any few together, could be a key: different for each record.",
+            "Name the columns that tell two records apart: `--key order_id,line_number`.",
+        )
+    by_field = {column.field: column for column in columns}
+    pattern = _pattern(files, None if path.is_dir() or sql_name(folder.name) == given else stem)
+    keys = tuple(by_field[field] for field in fields)
+    return Proposal(given, _location(folder), pattern, sample, columns, keys, newest)
+
+
+def _pattern(files: Sequence[Path], stem: str | None) -> str:
+    """Return the pattern of a feed's files; of all in their folder when they need not begin with `stem`."""
+    suffixes = [suffix for suffix in files[0].suffixes if suffix not in OPENERS]
+    is_compressed = any(file.suffix in OPENERS for file in files)
+    end = f"{suffixes[-1]}{'{,.gz,.bz2,.zst}' if is_compressed else ''}"
+    return f"{(stem or '').rstrip('_-. ')}*{end}"
+
+
+def _grouped(words: Mapping[str, tuple[str, ...]]) -> list[tuple[tuple[str, ...], str]]:
+    """Return words with the fields that have them."""
+    return [(some, ", ".join(f for f in words if words[f] == some)) for some in dict.fromkeys(words.values())]
 
 
 def _without_jinja(value: Any) -> Any:
@@ -183,34 +168,8 @@ def _without_jinja(value: Any) -> Any:
     return JINJA.sub("{", value) if isinstance(value, str) else value
 
 
-def _column(sample: Sample, field: str, entity: str) -> Proposed:
-    name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
-    if JINJA.search(field):
-        raise TidemarkError(
-            f"A column is called {field!r}, which dbt would take for Jinja.",
-            "Declare the feed by hand, under another name: docs/landing.md.",
-        )
-    required = all(row.get(field) is not None for row in sample.records)
-    name = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        name = f"column_{list(sample.types).index(field) + 1}"
-    name = f"{entity}_{name}" if name.upper() in _keywords() else name
-    return Proposed(name, field, "string" if sample.file_format == "csv" else of, of, required)
-
-
 def _location(folder: Path) -> str:
     relative = os.path.relpath(folder.resolve(), Path.cwd())
     if relative.startswith(f"{RAW}/"):
         return f"{{{{ env_var('TIDEMARK_RAW', '{RAW}') }}}}/{relative.removeprefix(RAW + '/')}"
     return str(folder.resolve()) if relative.startswith("..") else relative
-
-
-@cache
-def _keywords() -> set[str]:
-    """Return the words that sqlfluff does not take as names, where it is installed."""
-    try:
-        from sqlfluff.core.dialects import dialect_selector
-    except ImportError:
-        return {"DATE", "ORDER", "TIMESTAMP", "USER", "VALUES", "TYPE", "COMMENT"}
-    dialect = dialect_selector("sparksql")
-    return set(dialect.sets("unreserved_keywords")) | set(dialect.sets("reserved_keywords"))

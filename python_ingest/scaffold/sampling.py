@@ -8,9 +8,10 @@ import gzip
 import io
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 2**20
 SAMPLE_FILES = 20
 SAMPLE_RECORDS = 5_000
+NULLS = ("na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "?")  # in any letter case
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 WHOLE = r"-?(0|[1-9][0-9]{0,17})"
 TYPES = {  # of text; the first that all values match
@@ -48,13 +50,23 @@ class Sample:
         file_format: csv, json, avro or parquet.
         options: of the feed's block, beyond the defaults.
         types: SQL types by field; of a CSV file those that its text could be cast to.
-        records: values by field; of a CSV file text, None where it is empty.
+        records: values by field; of a CSV file text, None where it is empty or a word for NULL.
+        nulls: words for NULL by field, such as NA among numbers.
+        kept_nulls: the same of fields of text, where such a word may be a value.
+        more: gives all records; those of the sample when it is None.
     """
 
     file_format: str
     options: dict[str, Any]
     types: dict[str, str]
     records: list[dict[str, Any]]
+    nulls: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    kept_nulls: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    more: Callable[[], Iterator[dict[str, Any]]] | None = None
+
+    def everything(self) -> Iterator[dict[str, Any]]:
+        """Give all records of the files, as far as they can be read without Spark."""
+        return self.more() if self.more else iter(self.records)
 
 
 def sample_of(spark: Callable[[], SparkSession], files: Sequence[Path]) -> Sample:
@@ -77,7 +89,7 @@ def sample_of(spark: Callable[[], SparkSession], files: Sequence[Path]) -> Sampl
             f"Give files that end in one of: {', '.join([*FORMATS, *MAGIC])}; .gz and .bz2 may follow.",
         )
     texts = [_text(file) for file in files[:SAMPLE_FILES]]
-    return _csv(files[0], texts) if FORMATS[suffix] == "csv" else _json(spark(), files[0], texts)
+    return _csv(files, texts) if FORMATS[suffix] == "csv" else _json(spark(), files[0], texts)
 
 
 def _text(file: Path) -> tuple[str, str]:
@@ -95,39 +107,64 @@ def _text(file: Path) -> tuple[str, str]:
     return text, encoding
 
 
-def _csv(file: Path, texts: Sequence[tuple[str, str]]) -> Sample:
-    text = texts[0][0]
+def _csv(files: Sequence[Path], texts: Sequence[tuple[str, str]]) -> Sample:
+    text, encoding = texts[0]
     header = text.partition("\n")[0].rstrip("\r")
     delimiter = max(DELIMITERS, key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
-    records: list[dict[str, Any]] = []
-    for some, _ in texts:
-        reader = csv.DictReader(io.StringIO(some, newline=""), delimiter=delimiter)
-        records += [row for row in reader if None not in row and None not in row.values()]
+    records = [row for some, _ in texts for row in _rows(io.StringIO(some, newline=""), delimiter)]
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     if not records or len({sql_name(name) for name in names} - {""}) < len(names):
         raise TidemarkError(
-            f"{file}: no records under a header with a name for each column.",
+            f"{files[0]}: no records under a header with a name for each column.",
             "Give a file with a header line and some records, or declare the feed by hand: docs/landing.md.",
         )
-    records = [
-        {name.strip(): (value or "").strip() or None for name, value in row.items()} for row in records
-    ]
     options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
-    if texts[0][1] == "windows-1252":
+    if encoding == "windows-1252":
         options["encoding"] = "windows-1252"
     if any("\n" in value for row in records for value in row.values() if value):
         options["multi_line"] = True
-    types = {name: _type([row[name] for row in records if row[name]]) for name in names}
-    return Sample("csv", options, types, records[:SAMPLE_RECORDS])
+    types: dict[str, str] = {}
+    nulls: dict[str, tuple[str, ...]] = {}
+    kept: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        types[name], words = _type([row[name] for row in records if row[name]])
+        if words:
+            (kept if types[name] == "string" else nulls)[name] = words
+    records = [
+        {name: None if value in nulls.get(name, ()) else value for name, value in row.items()}
+        for row in records[:SAMPLE_RECORDS]
+    ]
+    more = partial(_all_rows, files, delimiter, encoding)
+    return Sample("csv", options, types, records, nulls, kept, more)
 
 
-def _type(values: Sequence[str]) -> str:
-    fitting = (of for of, pattern in TYPES.items() if all(re.fullmatch(pattern, value) for value in values))
-    of = next(fitting, "string") if values else "string"
-    if of != "decimal":
-        return of
-    scale = max(len(value.partition(".")[2]) for value in values)
-    return f"decimal(18, {scale})"
+def _all_rows(files: Sequence[Path], delimiter: str, encoding: str) -> Iterator[dict[str, Any]]:
+    for file in files:
+        opened = OPENERS.get(file.suffix, open)
+        # one that breaks is set aside when it lands
+        with (
+            suppress(csv.Error, OSError, EOFError),
+            opened(file, "rt", encoding=encoding, errors="replace", newline="") as stream,
+        ):
+            yield from _rows(stream, delimiter)
+
+
+def _rows(lines: Iterable[str], delimiter: str) -> Iterator[dict[str, Any]]:
+    """Give the records under a header line that have a value for each of its columns; empty ones are None."""
+    for row in csv.DictReader(lines, delimiter=delimiter):
+        if None not in row and None not in row.values():
+            yield {name.strip(): value.strip() or None for name, value in row.items()}
+
+
+def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the type that all values fit, and the words among them that stand for NULL."""
+    words = tuple(sorted({value for value in values if value.lower() in NULLS}))
+    others = [value for value in values if value not in words] if words else values
+    fitting = (of for of, pattern in TYPES.items() if all(re.fullmatch(pattern, value) for value in others))
+    of = next(fitting, "string") if others else "string"
+    if of == "decimal":
+        of = f"decimal(18, {max(len(value.partition('.')[2]) for value in others)})"
+    return of, words
 
 
 def _json(spark: SparkSession, file: Path, texts: Sequence[tuple[str, str]]) -> Sample:
@@ -165,19 +202,3 @@ def _typed(spark: SparkSession, file_format: str, files: Sequence[Path]) -> Samp
     records = [row.asDict(recursive=True) for row in frame.limit(SAMPLE_RECORDS).collect()]
     types = {field.name: field.dataType.simpleString() for field in frame.schema}
     return Sample(file_format, {}, types, records)
-
-
-def key_of(sample: Sample, entity: str) -> str | None:
-    """Return the field that tells records apart as far as was seen, one named like an id first.
-
-    Repeated records are versions of one thing: a field that is the most varied, and is never empty, will do.
-    """
-    usable = [name for name, of in sample.types.items() if of in ("string", "bigint", "int")]
-    filled = [name for name in usable if all(row.get(name) is not None for row in sample.records)]
-    named = [f"{entity}_id", "id", f"{entity}id", f"{entity}_number", "uuid", "key"]
-    for wanted in named:
-        if found := next((name for name in filled if sql_name(name) == wanted), None):
-            return found
-    variety = Counter({name: len({row[name] for row in sample.records}) for name in filled})
-    ids = [name for name in filled if sql_name(name).endswith("_id")]
-    return next((name for name in ids or filled if variety[name] == max(variety.values())), None)

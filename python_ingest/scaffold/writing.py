@@ -29,13 +29,18 @@ STAND_INS = "[sqlfluff:templater:jinja:macros]\n"
 
 
 def add(
-    path: Path, name: str | None, feeds: dict[str, Feed], spark: Callable[[], SparkSession]
+    path: Path,
+    name: str | None,
+    key: Sequence[str],
+    feeds: dict[str, Feed],
+    spark: Callable[[], SparkSession],
 ) -> tuple[Proposal, list[Path]]:
     """Write the declaration of a feed, its silver models and their tests.
 
     Args:
         path: a file of the feed, or the folder of its files.
         name: the feed's name; proposed from the files' names when it is None.
+        key: the columns that tell records apart; found in the files when there are none.
         feeds: the feeds that are declared.
         spark: gives the session, where it is needed.
 
@@ -46,8 +51,7 @@ def add(
         TidemarkError: when there is nothing to read, or the feed is there already.
     """
     files = _files(path)
-    folder = path if path.is_dir() else path.parent
-    feed = proposed(sample_of(spark, files), files, folder, name)
+    feed = proposed(sample_of(spark, files), files, path, name, key)
     targets = {template: Path(target.format(name=feed.name)) for template, target in FILES.items()}
     there = next((target for target in targets.values() if target.exists()), None)
     if feed.name in feeds or there:

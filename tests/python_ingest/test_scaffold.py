@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -17,6 +18,8 @@ from pyspark.sql import SparkSession
 from python_ingest import project, steps
 from python_ingest.errors import TidemarkError
 from python_ingest.landing_steps import land
+from python_ingest.output import output
+from python_ingest.scaffold.feed import proposed
 from python_ingest.scaffold.sampling import sample_of
 from tests.conftest import ROOT
 
@@ -60,6 +63,10 @@ def copy(tmp_path: Path, spark: SparkSession, prefix: str, monkeypatch: pytest.M
     os.chdir(folder)
     yield folder
     os.chdir(ROOT)
+
+
+def _no_spark() -> SparkSession:
+    pytest.fail("CSV needs no Spark")
 
 
 def _write(path: Path, text: str) -> Path:
@@ -129,7 +136,7 @@ def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
         "empty.csv": ("", "no records under a header"),
         "twice.csv": ("a,A\n1,2\n", "no records under a header"),
         "broken.json": ('{"a": ', "no JSON objects"),
-        "sparse.csv": ("a,b\n1,\n,2\n", "could be a key"),
+        "sparse.csv": ("a,b\n1,\n,2\n", r"could be a key.*(?s:.*)`--key "),
         "jinja.csv": ("id,{{ env_var('HOME') }}\n1,2\n", "would take for Jinja"),
     }
     for name, (text, said) in cases.items():
@@ -142,12 +149,124 @@ def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
         steps.add(_write(copy / "some" / "orders.csv", "id,a\n1,2\n"), None, project.load())
 
 
+@pytest.mark.R5
+def test_wide_files_build(copy: Path, spark: SparkSession, prefix: str) -> None:
+    """R1.2, R5.1: 20 and 60 columns with a rule on each are planned in seconds, not in minutes."""
+    for name, width in (("gauges", 20), ("probes", 60)):
+        header = ",".join(["id", *(f"value_{number}" for number in range(1, width))])
+        rows = [
+            ",".join([str(row), *(f"{row}.5" if row else "" for _ in range(1, width))]) for row in range(9)
+        ]
+        _write(copy / f"data/raw/{name}/{name}_1.csv", "\n".join((header, *rows)))
+        steps.add(copy / "data/raw" / name, None, project.load())
+        broken = ",".join(["9", *["x"] * (width - 1)])
+        _write(copy / f"data/raw/{name}/{name}_2.csv", f"{header}\n{broken}\n")
+    lakehouse = project.load()
+    land(spark, lakehouse, [lakehouse.feeds["gauges"], lakehouse.feeds["probes"]])
+    built = steps.build(
+        [*steps.DATA_ONLY, "--select", "gauges", "rejected_gauges", "probes", "rejected_probes"]
+    )
+    assert {wrote.table.removeprefix(f"{prefix}_silver."): wrote.said for wrote in built.tables} == {
+        "gauges": "9 inserted",
+        "rejected_gauges": "1 inserted",
+        "probes": "9 inserted",
+        "rejected_probes": "1 inserted",
+    }
+    assert max(wrote.seconds for wrote in built.tables) < 60
+
+
+FLIGHTS = """year,carrier,flight,dep_time,tailnum,time_hour,name
+2013,UA,1,517,N1,2013-01-01 05:00:00,x
+2013,UA,2,NA,NA,2013-01-01 05:00:00,x
+2013,AA,1,n/a,N2,2013-01-01 05:00:00,x
+2013,UA,1,NULL,N3,2013-01-01 06:00:00,x
+"""
+
+
+def test_what_a_file_tells_is_printed(copy: Path, spark: SparkSession, prefix: str) -> None:
+    """R1.2, R1.4: words for NULL among numbers, a key of several columns, a column renamed, re-sent names."""
+    flights = _write(copy / "data/raw/flights/flights_2013.csv", FLIGHTS)
+    with output.console.capture() as printed:
+        steps.add(flights, None, project.load())
+    said = printed.get()
+    assert "renamed year to flight_year (a word of SQL)" in said
+    assert "null NA, NULL, n/a counts as NULL in dep_time\n" in said
+    assert 'text NA stays text in tailnum; `options: {null_value: ["", "NA"]}`' in said
+    assert "Keeps the row that landed last for each time_hour, carrier, flight; `--key` takes other" in said
+
+    for name in ("flights_2013 (1).csv", "re-sent flights.csv"):
+        shutil.copy(flights, flights.parent / name)
+    _write(
+        flights.parent / "late.csv",
+        "\n".join((FLIGHTS.splitlines()[0], "2013,B6,9,late,N9,2013-01-01 05:00:00,x")),
+    )
+    lakehouse = project.load()
+    land(spark, lakehouse, [lakehouse.feeds["flights"]])
+    steps.build(["--select", "source:bronze.flights+"])
+    table = spark.table(f"{prefix}_silver.flights").select("carrier", "flight", "dep_time", "tailnum")
+    assert sorted(map(tuple, table.collect()), key=str) == [
+        ("AA", 1, None, "N2"),
+        ("UA", 1, 517, "N1"),
+        ("UA", 1, None, "N3"),
+        ("UA", 2, None, "NA"),
+    ]
+    (rejected,) = spark.table(f"{prefix}_silver.rejected_flights").collect()
+    assert rejected["rejection_reason"] == "dep_time is not a whole number"
+
+
+def _key(text: str, tmp_path: Path, *wanted: str, name: str = "lines.csv") -> list[str]:
+    file = _write(tmp_path / name, text)
+    sample = sample_of(_no_spark, [file])
+    return proposed(sample, [file], file, None, wanted).key_names
+
+
+def test_keys_tell_records_apart(tmp_path: Path) -> None:
+    """R1.2: no key repeats in the files, unless a column says which version is the newest."""
+    lines = "order_id,product_code,quantity,price\n1,a,2,3\n1,b,1,4\n2,a,5,3\n2,a,5,3\n"
+    assert _key(lines, tmp_path) == ["order_id", "product_code"]
+    assert _key(lines, tmp_path, "price", "order_id") == ["price", "order_id"]
+    assert _key("line_id,city\n1,x\n1,x\n2,x\n", tmp_path) == ["line_id"]  # a record sent twice
+    versions = "line_id,city,updated_at\n1,x,2025-01-01T00:00:00\n1,y,2025-01-02T00:00:00\n"
+    assert _key(versions, tmp_path) == ["line_id"]
+    measured = "".join(f"2025-01-01,s{n % 3},{n}\n2025-01-02,s{n % 3},{n}\n" for n in range(3))
+    assert _key(f"day,station,rain\n{measured}", tmp_path) == ["line_day", "station"]
+    with pytest.raises(TidemarkError, match=r"could be a key.*\n.*`--key "):
+        _key("id,city\n1,x\n1,x\n1,\n", tmp_path)
+    with pytest.raises(TidemarkError, match=r"no column town.*\n.*id, city"):
+        _key("id,city\n1,x\n", tmp_path, "town")
+
+
+def test_a_key_holds_for_all_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.2: what repeats after the sample is no key."""
+    monkeypatch.setattr("python_ingest.scaffold.sampling.SAMPLE_RECORDS", 10)
+    days = [f"2025-01-{1 + n // 10:02},shop {n % 10},{n % 7}\n" for n in range(100)]
+    assert _key(f"day,shop,visits\n{''.join(days)}", tmp_path) == ["line_day", "shop"]
+
+
+def test_patterns_take_files_that_are_sent_again(tmp_path: Path) -> None:
+    """R1.1: all files of a folder that is the feed's own; elsewhere those whose names begin alike."""
+    text = "id,city\n1,x\n"
+    cases = {
+        "lines/lines-2025.csv": "*.csv",
+        "inbox/lines_2025.csv": "lines*.csv",
+        "inbox/Lines 1.csv": "Lines*.csv",
+    }
+    for name, pattern in cases.items():
+        file = _write(tmp_path / name, text)
+        assert proposed(sample_of(_no_spark, [file]), [file], file, "lines").pattern == pattern
+    packed = tmp_path / "packed" / "lines_1.csv.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(text.encode()))
+    sample = sample_of(_no_spark, [packed])
+    assert proposed(sample, [packed], packed.parent, None).pattern == "*.csv{,.gz,.bz2,.zst}"
+
+
 def test_types_that_fit_all_values(tmp_path: Path) -> None:
     """Leading zeros are no numbers; a column of dates and one word is text."""
     header = "zip,day,at,n,d,flag,none"
     rows = ("01234,2025-01-01,2025-01-01 10:00,1,1.25,true,", "2,no,2025-01-01T10:00:00Z,-7,3,FALSE,")
     text = "\n".join((header, *rows))
-    sample = sample_of(lambda: pytest.fail("CSV needs no Spark"), [_write(tmp_path / "a.csv", text)])
+    sample = sample_of(_no_spark, [_write(tmp_path / "a.csv", text)])
     assert sample.types == {
         "zip": "string",
         "day": "string",

@@ -1,4 +1,4 @@
-{{ config(unique_key='<< feed.key.name >>'<< ", meta={'newest_by': '" ~ feed.newest_by.name ~ "'}" if feed.newest_by else "" >>) }}
+{{ config(unique_key=<< feed.unique_key >><< ", meta={'newest_by': '" ~ feed.newest_by.name ~ "'}" if feed.newest_by else "" >>) }}
 
 with staged as (
     {{ staged_<< feed.name >>(changes(source('bronze', '<< feed.name >>'))) }}
@@ -8,9 +8,9 @@ accepted as (
     select
         *,
         row_number() over (
-            partition by << feed.key.name >> order by << feed.newest_by.name ~ " desc, " if feed.newest_by else "" >>{{ landing_order() }}
+            partition by << feed.key_names | join(', ') >> order by << feed.newest_by.name ~ " desc, " if feed.newest_by else "" >>{{ landing_order() }}
         ) as newest_rank,
-        count(*) over (partition by << feed.key.name >>) as _versions
+        count(*) over (partition by << feed.key_names | join(', ') >>) as _versions
     from staged
     where rejection_reason is null
 ),

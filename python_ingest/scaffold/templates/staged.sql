@@ -20,15 +20,15 @@
         *,
         {{ rejection_reason([
             ('_corrupt_record is not null', 'the record cannot be read'),
-            <% for column in feed.columns if column.is_required or column == feed.key %>
+            <% for column in feed.columns if column.is_required or column in feed.key %>
             <% if column.is_cast %>
             ('<< column.name >> is null', '<< column.name >> is not << column.words >>'),
             <% else %>
             ('<< column.name >> is null', '<< column.name >> is missing'),
             <% endif %>
             <% endfor %>
-            <% for column in feed.columns if column.is_cast and not column.is_required and column != feed.key %>
-            ("<< column.name >> is null and trim(<< column.name >>_text) != ''", '<< column.name >> is not << column.words >>'),
+            <% for column in feed.columns if column.is_cast and not column.is_required and column not in feed.key %>
+            ("<< column.broken >>", '<< column.name >> is not << column.words >>'),
             <% endfor %>
         ]) }} as rejection_reason
     from typed
