@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.flags import get_flags
 from dbt.plugins.manager import dbtPlugin
+from dbt_common.exceptions import DbtRuntimeError
 
+from python_ingest.build import plain_message
+from python_ingest.interrupts import end
 from python_ingest.lock import hold, lake_folder
 
 if TYPE_CHECKING:
@@ -31,6 +41,34 @@ class LakeLock(dbtPlugin):
         if self.project_name == PROJECT and uses_spark:
             # dbt changes into the project's folder only later
             hold(Path(flags.PROJECT_DIR) / lake_folder())
+
+
+class OwnProcess(dbtPlugin):
+    """Lets `dbt` end at Ctrl-C, and print an error of Spark once, without plan and stack trace."""
+
+    def initialize(self) -> None:
+        if self.project_name != PROJECT:
+            return
+        SparkConnectionManager.exception_handler = _short_messages  # type: ignore[assignment]
+        # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
+        logging.getLogger("SQLQueryContextLogger").disabled = True
+        program = Path(sys.argv[0])
+        is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
+        if is_dbt and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, end)  # dbt's way waits for Spark
+
+
+_exception_handler = SparkConnectionManager.exception_handler
+
+
+@contextmanager
+def _short_messages(manager: SparkConnectionManager, sql: str) -> Iterator[None]:
+    try:
+        with _exception_handler(manager, sql):  # writes the whole of it to dbt's log
+            yield
+    except DbtRuntimeError as error:
+        error.msg = plain_message(error.msg)
+        raise
 
 
 class AdapterMethods(dbtPlugin):
@@ -74,4 +112,4 @@ def _findings_of(adapter: SparkAdapter, unique_id: str) -> list[str]:
     return [str(finding) for finding in findings_of(adapter.get_macro_resolver(), unique_id)]
 
 
-plugins = [LakeLock, AdapterMethods]
+plugins = [LakeLock, OwnProcess, AdapterMethods]

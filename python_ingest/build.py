@@ -12,6 +12,7 @@ from python_ingest.errors import DbtError
 Progress = Callable[[str], None]
 TABLES = ("seed", "model", "snapshot")
 TRACE = ("at org.", "at java.", "at scala.", "at io.", "JVM stacktrace", "Caused by:", "== SQL")
+BEFORE_PLAN = re.compile(r"SQLSTATE: \w+.*;$")
 RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (?P<said>.*?)(?: SQLSTATE: \w+)?\n")
 WRAPPERS = ("Runtime Error", "Database Error")
 
@@ -110,4 +111,7 @@ def plain_message(message: str | None) -> str:
             break
         if line.strip() and line.strip() not in WRAPPERS:
             lines.append(line.rstrip())
+        if BEFORE_PLAN.search(line):
+            lines[-1] = lines[-1].rstrip(";")
+            break
     return "\n".join(lines[:12])

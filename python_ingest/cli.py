@@ -17,12 +17,14 @@ from python_ingest.build import plain_message
 from python_ingest.declarations import choose
 from python_ingest.errors import TidemarkError
 from python_ingest.exporting import export_rejected
+from python_ingest.interrupts import end, on_interrupt
 from python_ingest.landing_steps import How
 from python_ingest.landing_steps import follow as follow_feeds
 from python_ingest.landing_steps import land as land_feeds
 from python_ingest.listing import show_feeds
 from python_ingest.lock import hold, lake_folder
 from python_ingest.output import output
+from python_ingest.selecting import selected_feeds
 from python_ingest.session import warm_session
 from python_ingest.simulators.commands import simulate
 
@@ -125,10 +127,11 @@ def export(path: Annotated[Path, typer.Argument(help="The CSV file to write.")],
 
 @app.command()
 def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
-    """Land all feeds, then `dbt build`, on one warm Spark session."""
+    """Land feeds, then `dbt build`, on one warm Spark session; with --select, of what is selected."""
     lakehouse = _opened()
+    feeds = selected_feeds(lakehouse, select) if select else list(lakehouse.feeds.values())
     spark = warm_session(lakehouse.root)
-    land_feeds(spark, lakehouse, list(lakehouse.feeds.values()))
+    land_feeds(spark, lakehouse, feeds)
     selected = ["--select", *select] if select else []
     steps.build([*steps.DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
 
@@ -154,7 +157,7 @@ def verify(models: Models = None) -> None:
     """Prove tables: compare each with a rebuild from what it has consumed, row for row."""
     lakehouse = _opened()
     spark = warm_session(lakehouse.root)
-    steps.verify(spark, models or [])
+    steps.verify(spark, models or [], lakehouse)
 
 
 @app.command()
@@ -204,7 +207,8 @@ def _opened() -> project.Project:
 def main() -> None:
     """Run the command; print an expected error in one place, without a stack trace unless --debug."""
     try:
-        app()
+        with on_interrupt(end):
+            app()
     except Exception as error:
         if "--debug" in sys.argv:
             raise

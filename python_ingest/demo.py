@@ -7,11 +7,13 @@ import shlex
 import shutil
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from python_ingest import project, steps
 from python_ingest.errors import TidemarkError
+from python_ingest.interrupts import end, on_interrupt
 from python_ingest.landing_steps import land
 from python_ingest.lock import DEFAULT_LAKE, LOCK, hold, lake_folder
 from python_ingest.output import output
@@ -103,13 +105,14 @@ def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Se
     output.console.rule(title, align="left", characters="─")
     started = time.monotonic()
     lake = lake_folder()
-    for file in files:
-        shutil.copy2(file, lake / "inbox" / file.parent.name)
-    try:
-        land(spark, lakehouse, list(lakehouse.feeds.values()))
-        steps.build(steps.DATA_ONLY)
-    finally:
-        (lake / MARK).touch()
+    with on_interrupt(partial(end, last=(lake / MARK).touch)):
+        for file in files:
+            shutil.copy2(file, lake / "inbox" / file.parent.name)
+        try:
+            land(spark, lakehouse, list(lakehouse.feeds.values()))
+            steps.build(steps.DATA_ONLY)
+        finally:
+            (lake / MARK).touch()
     output.console.print(f"  in all {time.monotonic() - started:.1f} s\n")
 
 

@@ -36,6 +36,7 @@ class Landed:
         unsettled: paths of files that grew while they were looked at, left for the next run.
         broken: rows landed now whose record could not be read; `ops.rejected_records` has them.
         evolved: columns that bronze got now, or whose type was widened.
+        missing: columns that the contract lets files lack, with the paths of those that do.
         replayed: rejected records landed now.
         waiting: rejected records that were tried and still cannot be read.
         resumed: number of the batch that an earlier run had planned and this one finished.
@@ -50,6 +51,7 @@ class Landed:
     unsettled: list[str] = field(default_factory=list)
     broken: int = 0
     evolved: list[str] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
     replayed: int = 0
     waiting: int = 0
     resumed: int | None = None

@@ -179,6 +179,9 @@ class Lander:
         found = [(examined.file.path, change) for examined in accepted for change in examined.changes]
         new = self._schema_changes.record(found, self._clock())
         outcome.evolved += [change.column for change in new if change.kind != "missing_column"]
+        for path, change in found:
+            if change.kind == "missing_column":
+                outcome.missing.setdefault(change.column, []).append(path)
         self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
     def _finish_planned(self, listing: DataFrame, outcome: Landed) -> None:

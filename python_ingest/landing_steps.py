@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.errors import LandingError, TidemarkError
 from python_ingest.examining import Landed
+from python_ingest.interrupts import on_interrupt
 from python_ingest.kafka.landing import LandedTopic, TopicLander
 from python_ingest.landing import Lander
 from python_ingest.output import count_of, output
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 Outcome = Landed | LandedTable | LandedTopic
 FOLLOW_SECONDS = 0.5
+SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ def land(
         LandingError: for a source that cannot be read, and whatever a feed's declaration forbids.
     """
     outcomes, failed = [], []
+    if not feeds:
+        output.text("  nothing lands: no feed is selected", "nothing_selected")
     for feed in feeds:
         started = time.monotonic()
         try:
@@ -105,8 +110,9 @@ def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: Ho
     ]
     output.text(f"  following {', '.join(feed.name for feed in feeds)}; Ctrl-C stops", "following")
     try:
-        while all(stream.isActive for stream in streams):
-            time.sleep(FOLLOW_SECONDS)
+        with on_interrupt(signal.default_int_handler):
+            while all(stream.isActive for stream in streams):
+                time.sleep(FOLLOW_SECONDS)
     except KeyboardInterrupt:
         output.text("  stopped; the next landing goes on from there", "stopped")
     else:
@@ -146,6 +152,10 @@ def _tell(feed: Feed, outcome: Outcome, seconds: float) -> None:
     if not isinstance(outcome, LandedTopic):
         for column in outcome.evolved:
             output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
+        for column, files in outcome.missing.items():
+            more = f" and {count_of(len(files) - SHOWN, 'other')}" if len(files) > SHOWN else ""
+            said = f"{feed.table}.{column} is NULL: not in {', '.join(files[:SHOWN])}{more}"
+            output.note("missing column", said, column=column, paths=files)
     if isinstance(outcome, Landed):
         _tell_files(outcome)
     elif isinstance(outcome, LandedTable):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import TidemarkError
+from python_ingest.interrupts import on_interrupt
 from python_ingest.lock import LOCK, hold, lake_folder
 from python_ingest.project import spark_settings
 
@@ -37,7 +39,8 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
     logging.getLogger("SQLQueryContextLogger").disabled = True  # prints a failing query's stack trace, too
     if empty:
         _empty(lake_folder())
-    with _quiet_jvm(root / "logs"):
+    # Spark sets a handler of its own for Ctrl-C, which asks the JVM and waits
+    with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
         return _session(spark_settings(root))
 
 

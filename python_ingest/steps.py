@@ -13,6 +13,7 @@ from rich.filesize import decimal
 from python_ingest import maintenance
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
+from python_ingest.changed_code import changed_models
 from python_ingest.errors import DbtError, TidemarkError, VerificationError
 from python_ingest.explain import explain as explain_models
 from python_ingest.output import count_of, output
@@ -139,8 +140,13 @@ def build(options: Sequence[str] = (), project: Project | None = None) -> Built:
     return built
 
 
-def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
+def verify(spark: SparkSession, selection: Sequence[str], project: Project | None = None) -> list[Verdict]:
     """Compare tables with their rebuild and print a line for each.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+        project: the project, if it has been parsed: with it, changed code is told from other differences.
 
     Raises:
         VerificationError: when a table differs, or cannot be compared.
@@ -154,11 +160,19 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> list[Verdict]:
             output.text(f"    only in the {difference.side}: {_values(difference)}", "difference")
     failed = [verdict.table for verdict in verdicts if not verdict.holds]
     if failed:
-        raise VerificationError(
-            f"{count_of(len(failed), 'table')} not proven: {', '.join(failed)}.",
+        differing = [verdict.table for verdict in verdicts if verdict.differing]
+        changed = changed_models(spark, project, differing) if project and differing else {}
+        for table, what in changed.items():
+            said = f"{table}: {what} has changed since its last run, which explains rows that differ"
+            output.note("code changed", said, table=table)
+        fix = (
             "If a run was cut off since, run once and verify again. A table that still differs was written "
-            "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it.",
+            "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it."
         )
+        if changed:
+            names = " ".join(table.partition(".")[2] for table in changed)
+            fix = f"`dbt run --full-refresh --select {names}` rebuilds what has other code. {fix}"
+        raise VerificationError(f"{count_of(len(failed), 'table')} not proven: {', '.join(failed)}.", fix)
     return verdicts
 
 

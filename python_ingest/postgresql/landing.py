@@ -50,6 +50,7 @@ class LandedTable:
         until: the time up to which the source is landed, where its cursor is a time.
         since: where the first landing began, if this was it and it left out older rows.
         evolved: columns that bronze got now, or whose type was widened.
+        missing: columns that the contract lets the source lack, with the source.
         without_cursor: rows of the source that have no cursor, up to 1000; counted by the first landing.
         still_open: whether transactions ran on whose rows a later landing will look for.
         resumed: number of the batch that an earlier run had written and this one confirmed.
@@ -63,6 +64,7 @@ class LandedTable:
     until: datetime | None = None
     since: datetime | None = None
     evolved: list[str] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
     without_cursor: int = 0
     still_open: bool = False
     resumed: int | None = None
@@ -160,6 +162,8 @@ class TableLander:
             [(self._feed.external.source, change) for change in judgement], self._clock()
         )
         outcome.evolved = [change.column for change in recorded if change.kind != "missing_column"]
+        lacking = [change.column for change in judgement if change.kind == "missing_column"]
+        outcome.missing = {column: [self._feed.external.source] for column in lacking}
         if judgement:
             self._bronze.evolve(evolved_targets(self._bronze.targets, judgement))
             reading.resolve(self._bronze.targets)

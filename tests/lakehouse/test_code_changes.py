@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from python_ingest import steps
+from python_ingest.errors import VerificationError
+from python_ingest.output import output
+from python_ingest.project import Project
+from python_ingest.verify import Verdict
 from tests.conftest import both_formats_nightly
 from tests.lakehouse.conftest import Guarded
 
@@ -117,3 +122,19 @@ def compiled(guarded: Guarded) -> str:
     """The query of the model, as a command that only looks compiles it."""
     (result,) = guarded.invoke("compile", "--select", "guarded").results
     return str(result.node.compiled_code)
+
+
+def test_verify_names_changed_code_first(
+    guarded: Guarded, edited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: rows that differ after an edit are no defect; the sentence names what changed and the way on."""
+    put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
+    differing = [Verdict(guarded.table(model), rows=2, differing=1) for model in ("guarded", "totals")]
+    monkeypatch.setattr(steps, "verify_models", lambda spark, selection: iter(differing))
+    lakehouse = Project(guarded.folder, {}, f"{guarded.prefix}_ops", manifest=guarded.invoke("parse"))
+    with output.console.capture() as printed, pytest.raises(VerificationError) as raised:
+        steps.verify(guarded.spark, [], lakehouse)
+    changed = f"code changed {guarded.table('guarded')}: its SQL has changed since its last run"
+    assert changed in printed.get()
+    assert f"{guarded.table('totals')}: " not in printed.get()
+    assert raised.value.fix.startswith("`dbt run --full-refresh --select guarded` rebuilds")

@@ -67,6 +67,9 @@ def test_policies_for_new_and_missing_columns_of_csv(make_feed: MakeFeed) -> Non
     }
     assert people.rows("id", "name") == [("2", None), ("3", None)]
     assert [event[:2] for event in _events(people)] == [("missing_column", "name")]
+    assert {name: sorted(paths) for name, paths in outcome.missing.items()} == {
+        "name": ["least.csv", "less.csv"]
+    }
 
     strict = make_feed(contract={"new_column": "fail"})
     for path in ("less.csv", "least.csv", "other.csv"):

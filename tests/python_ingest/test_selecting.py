@@ -1,0 +1,58 @@
+"""`tidemark run --select`: which feeds land. No Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from python_ingest import cli, project
+from python_ingest.errors import DbtError
+from python_ingest.selecting import selected_feeds
+
+pytestmark = pytest.mark.R2
+
+
+@pytest.fixture(scope="module")
+def lakehouse() -> project.Project:
+    return project.load()
+
+
+@pytest.mark.parametrize(
+    ("selection", "feeds"),
+    [
+        (["source:bronze.user_events+"], ["user_events"]),
+        (["source:bronze.user_events+", "source:bronze.transactions"], ["transactions", "user_events"]),
+        (["+gold.activity", "event_types"], ["user_events"]),
+        (["daily_user_events silver.devices"], ["device_events"]),
+        (["gold.retail"], []),
+        (["event_types"], []),
+    ],
+)
+def test_feeds_that_are_selected_land(
+    lakehouse: project.Project, selection: list[str], feeds: list[str]
+) -> None:
+    """R2.3: the sources among what is selected; where there are none, those that selected models read."""
+    assert sorted(feed.name for feed in selected_feeds(lakehouse, selection)) == feeds
+
+
+def test_a_selection_of_nothing_is_a_sentence(lakehouse: project.Project) -> None:
+    """A misspelt selector lands and builds nothing, and says so."""
+    with pytest.raises(DbtError, match=r"Nothing matches source:bronze.ordres\+\."):
+        selected_feeds(lakehouse, ["source:bronze.ordres+"])
+
+
+def test_a_run_lands_them(lakehouse: project.Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R2.3: `tidemark run --select source:bronze.transactions+` lands that feed alone; without it, all."""
+    landed: list[list[str]] = []
+
+    def land(spark: object, project: object, feeds: list[Any]) -> None:
+        landed.append([feed.name for feed in feeds])
+
+    monkeypatch.setattr(cli, "_opened", lambda: lakehouse)
+    monkeypatch.setattr(cli, "warm_session", lambda root: None)
+    monkeypatch.setattr(cli, "land_feeds", land)
+    monkeypatch.setattr(cli.steps, "build", lambda options, project: None)
+    cli.run(select=["source:bronze.transactions+"])
+    cli.run()
+    assert landed == [["transactions"], list(lakehouse.feeds)]
