@@ -217,7 +217,7 @@ def main() -> None:
             output.text(said, "error")
         else:
             typer.secho(f"Error: {said}", fg="red", err=True)
-        sys.exit(1)
+        sys.exit(error.exit_code if isinstance(error, TidemarkError) else 1)
 
 
 def _unexpected(error: Exception) -> str:

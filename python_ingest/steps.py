@@ -14,7 +14,7 @@ from python_ingest import maintenance
 from python_ingest.build import Built
 from python_ingest.build import build as dbt_build
 from python_ingest.changed_code import changed_models
-from python_ingest.errors import DbtError, TidemarkError, VerificationError
+from python_ingest.errors import DbtError, TidemarkError, UnprovenError, VerificationError
 from python_ingest.explain import explain as explain_models
 from python_ingest.output import count_of, output
 from python_ingest.project import Project
@@ -149,7 +149,8 @@ def verify(spark: SparkSession, selection: Sequence[str], project: Project | Non
         project: the project, if it has been parsed: with it, changed code is told from other differences.
 
     Raises:
-        VerificationError: when a table differs, or cannot be compared.
+        VerificationError: when a table differs.
+        UnprovenError: when none differs, but one cannot be compared.
     """
     verdicts = []
     for verdict in verify_models(spark, selection):
@@ -158,22 +159,35 @@ def verify(spark: SparkSession, selection: Sequence[str], project: Project | Non
         output.row("verified", verdict.table, said, verdict.seconds, differing=verdict.differing)
         for difference in verdict.shown:
             output.text(f"    only in the {difference.side}: {_values(difference)}", "difference")
-    failed = [verdict.table for verdict in verdicts if not verdict.holds]
-    if failed:
-        differing = [verdict.table for verdict in verdicts if verdict.differing]
-        changed = changed_models(spark, project, differing) if project and differing else {}
-        for table, what in changed.items():
-            said = f"{table}: {what} has changed since its last run, which explains rows that differ"
-            output.note("code changed", said, table=table)
-        fix = (
-            "If a run was cut off since, run once and verify again. A table that still differs was written "
-            "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it."
+    differing = [verdict.table for verdict in verdicts if verdict.differing]
+    if differing:
+        raise VerificationError(*_said_of_differing(spark, differing, project))
+    unproven = [verdict.table for verdict in verdicts if not verdict.holds]
+    if unproven:
+        raise UnprovenError(
+            f"No row differs, {count_of(len(unproven), 'table')} cannot be compared: {', '.join(unproven)}.",
+            "`dbt run` brings a table up to date; a model that asks is_incremental() has to be rewritten: "
+            "docs/plain_models.md.",
         )
-        if changed:
-            names = " ".join(table.partition(".")[2] for table in changed)
-            fix = f"`dbt run --full-refresh --select {names}` rebuilds what has other code. {fix}"
-        raise VerificationError(f"{count_of(len(failed), 'table')} not proven: {', '.join(failed)}.", fix)
     return verdicts
+
+
+def _said_of_differing(
+    spark: SparkSession, differing: Sequence[str], project: Project | None
+) -> tuple[str, str]:
+    """Return what to say of tables that differ, and what to do; tell of those whose code has changed."""
+    changed = changed_models(spark, project, differing) if project else {}
+    for table, what in changed.items():
+        said = f"{table}: {what} has changed since its last run, which explains rows that differ"
+        output.note("code changed", said, table=table)
+    fix = (
+        "If a run was cut off since, run once and verify again. A table that still differs was written "
+        "by something else, or is a defect: `dbt run --full-refresh --select MODEL+` rebuilds it."
+    )
+    if changed:
+        names = " ".join(table.partition(".")[2] for table in changed)
+        fix = f"`dbt run --full-refresh --select {names}` rebuilds what has other code. {fix}"
+    return f"{count_of(len(differing), 'table')} not proven: {', '.join(differing)}.", fix
 
 
 def explain(spark: SparkSession, selection: Sequence[str]) -> None:
@@ -185,6 +199,8 @@ def explain(spark: SparkSession, selection: Sequence[str]) -> None:
             output.text(f"    reads {read.source} {read.said}{size}")
             if read.touches:
                 output.text(f"    goes back to {read.source} for {read.touches}")
+        if plan.unproven:
+            output.text("    not proven: its SQL asks is_incremental(), so nothing says what it reads")
         if plan.waits_for:
             output.text(f"    after {', '.join(plan.waits_for)}, which the run changes first")
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from python_ingest import steps
+from python_ingest.errors import UnprovenError
 from python_ingest.explain import explain
 from python_ingest.verify import verify
 from tests.conftest import ROOT, both_formats, latest_version
@@ -87,7 +89,9 @@ def test_a_plain_model_goes_without_its_sources_rows(guarded: Guarded, models: P
     assert guarded.rows("plain") == [(5, 2)]
 
 
-def test_a_model_that_asks_is_incremental_is_not_proven(guarded: Guarded, models: Path) -> None:
+def test_a_model_that_asks_is_incremental_is_not_proven(
+    guarded: Guarded, models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """R2.2: it runs as its SQL says; the run, `explain` and `verify` say that nothing proves it."""
     (models / "stock.sql").write_text(STOCK)
     guarded.insert("(1, 5)")
@@ -97,10 +101,10 @@ def test_a_model_that_asks_is_incremental_is_not_proven(guarded: Guarded, models
     assert guarded.said("guarded", "stock")["stock"] == words
     assert guarded.rows("stock") == [(5, 1), (7, 1)], "the late group is missed, as its SQL says"
     os.chdir(models.parent)
-    (verdict,) = verify(guarded.spark, ["stock"])
-    assert not verdict.holds
-    assert verdict.unproven is not None
-    assert verdict.unproven.startswith("its SQL asks is_incremental()")
+    with pytest.raises(UnprovenError, match=r"1 table cannot be compared: .*stock") as raised:
+        steps.verify(guarded.spark, ["stock"])
+    assert raised.value.exit_code == 3
+    assert "its SQL asks is_incremental()" in capsys.readouterr().out
     (plan,) = explain(guarded.spark, ["stock"])
     assert plan.unproven
     assert not plan.idle
