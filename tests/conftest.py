@@ -32,12 +32,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("spark")
 
 
+# to plan each query again as it runs is a tenth of the processor time of queries of a few rows
+ONE_PLAN = "--conf spark.sql.adaptive.enabled=false pyspark-shell"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def in_root() -> None:
     """Work in the project's folder; each of several test processes has folders for what dbt writes."""
     os.chdir(ROOT)
     os.environ.pop("TIDEMARK_CONNECTION_SHOP", None)  # with it the project has more feeds
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")  # one session sees hundreds of tables
+    if not os.environ.get("TIDEMARK_NIGHTLY"):
+        os.environ.setdefault("PYSPARK_SUBMIT_ARGS", ONE_PLAN)
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         os.environ["DBT_TARGET_PATH"] = f"target/{worker}"
         os.environ["DBT_LOG_PATH"] = f"logs/{worker}"

@@ -63,9 +63,22 @@
             {% do row.update({name ~ '_read': row[name ~ '_read'] + metrics.get(name, 0) if metrics.get(name, 0) is not none and row[name ~ '_read'] is not none else none}) %}
         {% endfor %}
     {% endfor %}
+    {% if wrote.get('sql') %}
+        {% do row.update(rows_superseded=tidemark.superseded_by_whole(row, wrote)) %}
+    {% endif %}
     {% set written = wrote.get('commit') or {} %}
     {% do row.update(bytes_written=written.get('bytes', 0), files_written=written.get('files', 0)) %}
     {{ return(row) }}
+{% endmacro %}
+
+{# A table that is written whole has no outcome for each landed row: what is superseded is what its newest versions leave over of
+   the versions that its SQL counts, or, where no row_balance test has counted them, of the rows read. #}
+{% macro superseded_by_whole(row, wrote) %}
+    {% set versions = wrote.get('versions') %}
+    {% if versions is none and row.rows_read is not none %}
+        {% set versions = row.rows_read - (row.rows_rejected or 0) %}
+    {% endif %}
+    {{ return(versions - row.rows_inserted if versions is not none else none) }}
 {% endmacro %}
 
 {# Rows that the model `rejected_<name>` set aside in this command, for the model `<name>` that reads the same. #}

@@ -4,9 +4,10 @@
     {% set wrote = tidemark.run_state('written').get(unique_id) %}
     {% if not wrote %}
         {{ return(none) }}
-    {% elif wrote.get('sql') %}
-        {{ return(run_query('select sum(_versions) as rows from (' ~ wrote.sql ~ ')').rows[0]['rows'] or 0) }}
-    {% elif wrote.get('versions') is not none %}
+    {% elif wrote.get('versions') is none and wrote.get('sql') %}
+        {% do wrote.update(versions=run_query('select sum(_versions) as rows from (' ~ wrote.sql ~ ')').rows[0]['rows'] or 0) %}
+    {% endif %}
+    {% if wrote.get('versions') is not none %}
         {{ return(wrote.versions) }}
     {% endif %}
     {{ return(wrote.get('inserted', 0) + wrote.get('updated', 0) + wrote.get('unchanged', 0) + wrote.get('superseded', 0)) }}

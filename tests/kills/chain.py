@@ -25,6 +25,7 @@ SHOWN = 8
 QUICK = {
     "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
     "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false "
+    "--conf spark.sql.adaptive.enabled=false "
     "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
 }
 

@@ -11,7 +11,7 @@ from python_ingest import steps
 from python_ingest.errors import UnprovenError
 from python_ingest.explain import explain
 from python_ingest.verify import verify
-from tests.conftest import ROOT, both_formats, latest_version
+from tests.conftest import ROOT, both_formats, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -44,7 +44,7 @@ def models(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.core
-@both_formats
+@both_formats_nightly
 def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -> None:
     """R2.1, R2.2: late and moved rows count, emptied groups go, and `verify` proves it."""
     (models / "plain.sql").write_text(PLAIN)
