@@ -40,6 +40,10 @@ class LandingError(TidemarkError):
     """A feed cannot be landed."""
 
 
+class SparkLostError(LandingError):
+    """The JVM in which Spark runs has ended: this process can do nothing more."""
+
+
 class DbtError(TidemarkError):
     """A dbt command failed."""
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from python_ingest.declarations import Feed, FileFeed, TableFeed, TopicFeed
-from python_ingest.errors import LandingError, TidemarkError
+from python_ingest.errors import LandingError, SparkLostError, TidemarkError
 from python_ingest.examining import Landed
 from python_ingest.interrupts import on_interrupt
+from python_ingest.failures import spark_is_lost, spark_lost
 from python_ingest.kafka.landing import LandedTopic, TopicLander
 from python_ingest.landing import Lander
 from python_ingest.output import count_of, output
 from python_ingest.postgresql.landing import LandedTable, TableLander
-from python_ingest.progress import shown
+from python_ingest.progress import Progress, shown
 from python_ingest.project import Project
 
 if TYPE_CHECKING:
@@ -66,6 +71,7 @@ def land(
 
     Raises:
         LandingError: for a source that cannot be read, and whatever a feed's declaration forbids.
+        SparkLostError: when Spark's JVM ends; no further feed is tried.
     """
     outcomes, failed = [], []
     if not feeds:
@@ -75,7 +81,7 @@ def land(
         try:
             outcome = _land_one(spark, project, feed, how)
         except TidemarkError as error:
-            if len(feeds) == 1:
+            if len(feeds) == 1 or isinstance(error, SparkLostError):
                 raise
             failed.append((feed, error))
             output.note("not landed", f"{feed.table}: {error}", style="red", feed=feed.name)
@@ -126,16 +132,27 @@ def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: Ho
 
 def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
     if isinstance(feed, FileFeed):
-        with shown(spark, feed.name, output) as progress:
+        with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
             lander = Lander(spark, feed, project.ops_schema, progress=progress)
             return lander.replay() if how.replays else lander.land()
     if how.replays:
         return None
-    with output.status(f"landing {feed.name}"):
+    with output.status(f"landing {feed.name}"), _watched(spark, feed):
         if isinstance(feed, TopicFeed):
             return _topic_lander(spark, project, feed, how).land()
         assert isinstance(feed, TableFeed)  # noqa: S101  # there are no more kinds
         return TableLander(spark, feed, project.ops_schema, compares_all=how.compares_all).land()
+
+
+@contextmanager
+def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) -> Iterator[None]:
+    """Name the feed and its files if Spark's JVM ends."""
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError) as error:
+        if not spark_is_lost(spark):
+            raise
+        raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
 
 
 def _topic_lander(spark: SparkSession, project: Project, feed: TopicFeed, how: How) -> TopicLander:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
 from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.progress import Progress as Bar
@@ -30,7 +31,8 @@ class Progress:
         feed: the feed's name.
         files, bytes: what is to be landed.
         files_done, bytes_done, rows_done: what is landed.
-        batch_bytes: the size of the batch under way.
+        batch: the files of the batch under way.
+        batch_bytes: their size.
     """
 
     feed: str
@@ -40,6 +42,7 @@ class Progress:
     files_done: int = 0
     bytes_done: int = 0
     rows_done: int = 0
+    batch: Sequence[SourceFile] = ()
     batch_bytes: int = 0
     _started: float = field(default_factory=time.monotonic)
 
@@ -50,6 +53,7 @@ class Progress:
 
     def begin(self, files: Sequence[SourceFile]) -> None:
         """Tell that a batch begins."""
+        self.batch = files
         self.batch_bytes = sum(file.size for file in files)
 
     def end(self, files: int, rows: int) -> None:
@@ -57,7 +61,7 @@ class Progress:
         self.files_done += files
         self.rows_done += rows
         self.bytes_done += self.batch_bytes
-        self.batch_bytes = 0
+        self.batch, self.batch_bytes = (), 0
         if self.output and self.bytes_done < self.bytes:
             self.output.text(f"  {self.said}", "progress", feed=self.feed, **self.facts)
 
@@ -117,8 +121,11 @@ def shown(spark: SparkSession, feed: str, output: Output) -> Iterator[Progress]:
 
 
 def _share_of_tasks(spark: SparkSession) -> float:
-    """Return which part of the active stages' tasks is done, 0 to 1."""
-    tracker = spark.sparkContext.statusTracker()
-    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    """Return which part of the active stages' tasks is done, 0 to 1; 0 when Spark does not answer."""
+    try:
+        tracker = spark.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    except (Py4JError, OSError):
+        return 0.0
     tasks = sum(stage.numTasks for stage in stages if stage)
     return sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else 0.0

@@ -37,6 +37,7 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
         raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
     hold(lake_folder())
     logging.getLogger("SQLQueryContextLogger").disabled = True  # prints a failing query's stack trace, too
+    logging.getLogger().addFilter(_is_no_trace_of_py4j)
     if empty:
         _empty(lake_folder())
     # Spark sets a handler of its own for Ctrl-C, which asks the JVM and waits
@@ -54,6 +55,11 @@ def retarget(spark: SparkSession, root: Path) -> None:
     for name, value in spark_settings(root).items():
         if name.startswith(SWITCHED):
             spark.conf.set(name, value)
+
+
+def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
+    """Leave out the stack trace that py4j logs when the JVM ends: the error itself is told."""
+    return not str(record.msg).startswith("Exception while sending command")
 
 
 def _session(settings: dict[str, str]) -> SparkSession:

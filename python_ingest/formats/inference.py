@@ -15,6 +15,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
+MAX_DEPTH = 10  # levels of a new column's type: reading takes seconds more for each, and fails from 50 on
+
 
 def inferred_fields(said: str | None, types: StructType, are_lost: Collection[str]) -> StructType:
     """Return the fields of a file's records.
@@ -43,18 +45,18 @@ def inferred_fields(said: str | None, types: StructType, are_lost: Collection[st
     return StructType(fields)
 
 
-def completed(held: DataType, given: DataType) -> DataType:
+def completed(held: DataType, given: DataType, depth: int = 0) -> DataType:
     """Return an inferred type with the parts that bronze lacks as columns of a table could have them."""
     if isinstance(given, NullType):
         return held
     if isinstance(held, ArrayType) and isinstance(given, ArrayType):
-        return ArrayType(completed(held.elementType, given.elementType))
+        return ArrayType(completed(held.elementType, given.elementType, depth + 1))
     if not isinstance(held, StructType) or not isinstance(given, StructType):
         return given
     fields = [
-        (field.name, completed(held[field.name].dataType, field.dataType))
+        (field.name, completed(held[field.name].dataType, field.dataType, depth + 1))
         if field.name in held.names
-        else (field.name, storable(field.dataType))
+        else (field.name, storable(field.dataType, depth + 1))
         for field in given.fields
     ]
     return StructType([StructField(name, of) for name, of in fields if not isinstance(of, NullType)])
@@ -69,20 +71,26 @@ def type_of(said: str) -> DataType:
     return DataType.fromDDL("".join(parts))
 
 
-def storable(of: DataType) -> DataType:
+def storable(of: DataType, depth: int = 0) -> DataType:
     """Return an inferred type as a column's: decimals, which have the length of what was seen, as double.
+
+    Args:
+        of: the inferred type.
+        depth: its level in the column's type.
 
     Returns:
         `void` where nothing is known or a table cannot hold it; also inside, where such fields are left out.
     """
+    if isinstance(of, (ArrayType, StructType)) and depth == MAX_DEPTH:
+        return NullType()
     if isinstance(of, DecimalType):
         return of if of.scale == 0 else DoubleType()
     if isinstance(of, ArrayType):
-        element = storable(of.elementType)
+        element = storable(of.elementType, depth + 1)
         return element if isinstance(element, NullType) else ArrayType(element)
     if isinstance(of, StructType):
         folded = {field.name.lower() for field in of.fields}
-        fields = [StructField(field.name, storable(field.dataType)) for field in of.fields]
+        fields = [StructField(field.name, storable(field.dataType, depth + 1)) for field in of.fields]
         kept = [field for field in fields if not isinstance(field.dataType, NullType)]
         return StructType(kept) if kept and len(folded) == len(of.fields) else NullType()
     return of

@@ -1,7 +1,7 @@
 """JSON records that are plain: one object whose every field is declared, given once, and held by its column.
 
 Most records are. They are seen by one parse into the columns' types and a count of their names, which costs
-less than half of what all records would cost that are looked at as `json.py` looks at the others.
+less than half of what all records would cost that are looked at as `json_records.py` looks at the others.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from python_ingest.columns import Target, in_sql
 from python_ingest.declarations import TopicFeed
 from python_ingest.errors import LandingError
-from python_ingest.formats.json import json_rows
+from python_ingest.formats.json_records import json_rows
 from python_ingest.formats.rescue import rescued
 from python_ingest.formats.typed import held_in
 

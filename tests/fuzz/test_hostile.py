@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from python_ingest import contents
+from python_ingest.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -99,6 +100,63 @@ def test_json_that_strains_the_parser(make_feed: MakeFeed) -> None:
     for row in rows:
         assert (row[0] is not None) != (row[2] is not None) or row[3] is not None, row
     assert (5, "Eve", None, None) in rows
+
+
+DEEP = 10_000
+HOSTILE_JSON = {
+    "good": b'{"id": 1, "name": "Ada"}\n',
+    "objects": b'{"id": 2, "more": ' + b'{"x":' * DEEP + b"1" + b"}" * (DEEP + 1),
+    "arrays": b"[" * DEEP + b"]" * DEEP,
+    "arrays in a field": b'{"id": 3, "more": ' + b"[" * DEEP + b"]" * DEEP + b"}",
+    "marked": b'\xef\xbb\xbf{"id": 4, "name": "Di"}',
+    "twice": b'{"id": 5, "id": 6, "more": {"x": 1, "x": 2}}',
+    "empty": b"{}",
+    "huge": b'{"id": 1e400, "height": -1e400}',
+    "nul": b'{"id": 7, "name": "a\x00b", "c\\u0000d": 1}',
+    "surrogate": rb'{"id": 8, "name": "\ud800", "e\udc00": "\ud800"}',
+    "wide": '{"id": 9, "name": "Ida"}'.encode("utf-16"),
+    "several": b'{"id": 10}\n' + b'{"y":' * 400 + b"1" + b"}" * 400 + b'\n{"id": 11}\n',
+}
+
+
+@pytest.mark.parametrize("policy", ["evolve", "rescue"])
+def test_hostile_json_beside_a_good_file(make_feed: MakeFeed, policy: str) -> None:
+    """R1.4: depths, marks, doubled names, odd numbers and texts: each is told, the others land."""
+    people = make_feed({"id": "bigint", "name": "string"}, "json", contract={"new_column": policy})
+    for name, content in HOSTILE_JSON.items():
+        people.write(f"{name}.json", content)
+    outcome = people.land()
+    assert outcome.files + len(outcome.rejected) == len(HOSTILE_JSON)
+    rows = people.rows("_source_file", "id")
+    assert {("good.json", 1), ("marked.json", 4), ("several.json", 10), ("several.json", 11)} <= set(rows)
+    reasons = {row[0]: row[1] for row in people.rows("_source_file", "_corrupt_reason") if row[1]}
+    too_deep = f"{NO_OBJECT}, or is nested too deep"
+    assert reasons == {
+        "objects.json": too_deep,
+        "arrays.json": too_deep,
+        "arrays in a field.json": too_deep,
+        "twice.json": NO_OBJECT,
+        "several.json": TOO_DEEP,
+    }
+
+
+def test_the_depth_of_json(make_feed: MakeFeed) -> None:
+    """R1.4: a new column has up to 10 levels; values with more are rescued; records with over 100, broken."""
+    people = make_feed({"id": "bigint"}, "json", contract={"new_column": "evolve"})
+    lists = {1: 10, 2: 11, 3: MAX_DEPTH - 1, 4: MAX_DEPTH}
+    for number, depth in lists.items():
+        people.write(f"{number}.json", f'{{"id": {number}, "x{number}": {"[" * depth}{"]" * depth}}}')
+    people.write("5.json", '{"id": 5, "x5": ' + '{"a":' * 10 + '"b"' + "}" * 11)
+    people.write("6.json", '{"id": 6, "x6": {"y": 1, "z": ' + '{"a":' * 10 + '"b"' + "}" * 12)
+    assert people.land().evolved == ["x5", "x6"]
+    assert people.rows("id", "left(_rescued_data, 6)", "_corrupt_reason", "x5 is not null", "x6.y") == [
+        (1, '{"x1":', None, False, None),
+        (2, '{"x2":', None, False, None),
+        (3, '{"x3":', None, False, None),
+        (5, None, None, True, None),
+        (6, '{"x6":', None, False, 1),
+        (None, None, TOO_DEEP, False, None),
+    ]
 
 
 def test_nothing_of_a_header_is_run(make_feed: MakeFeed) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructField, StructType
 
 from python_ingest.columns import Target
-from python_ingest.formats.json import json_rows
+from python_ingest.formats.json_records import json_rows
 from python_ingest.formats.plain_json import with_plain
 
 pytestmark = pytest.mark.R1

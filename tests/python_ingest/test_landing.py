@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from python_ingest.bronze_table import BronzeTable
-from python_ingest.errors import LandingError, TidemarkError
+from python_ingest.errors import LandingError, SparkLostError, TidemarkError
+from python_ingest.landing_steps import land
 from python_ingest.manifest import Manifest
+from python_ingest.project import Project
 from tests.conftest import FeedFolder
 
 pytestmark = pytest.mark.R1
@@ -115,6 +120,25 @@ def test_a_missing_folder_is_a_clear_error(people: FeedFolder) -> None:
     with pytest.raises(LandingError, match="Feed 'people': its location .* does not exist") as caught:
         people.land()
     assert "Create the folder" in str(caught.value)
+
+
+def test_the_end_of_spark_is_a_sentence(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.1: it names the feed and its files; no other feed is tried, and the next landing goes on."""
+    people.write("a.csv", "id,name\n1,Ada\n")
+    people.write("b.csv", "id,name\n2,Bob\n")
+    lakehouse = cast(Project, SimpleNamespace(ops_schema=people.ops_schema))
+
+    def end(*_: object) -> None:
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("python_ingest.landing_steps.spark_is_lost", lambda spark: True)
+        patch.setattr(BronzeTable, "append", end)
+        ended = r"Feed 'people': Spark's process \(the JVM\) ended while it read a\.csv, b\.csv\."
+        with pytest.raises(SparkLostError, match=ended):
+            land(people.spark, lakehouse, [people.feed, people.feed])
+    (outcome,) = land(people.spark, lakehouse, [people.feed])
+    assert (outcome.resumed, outcome.rows) == (1, 2)
 
 
 BAD_FILES = {

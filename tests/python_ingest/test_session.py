@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.R2
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+
+
+def test_a_stack_that_overflows_in_a_task_does_not_end_spark(spark: SparkSession) -> None:
+    """R1.4: the query fails, and others go on."""
+    letters = spark.range(1).selectExpr("repeat('ab', 200000 + id) as letters")
+    with pytest.raises(Exception, match="StackOverflowError"):
+        letters.where("letters rlike '^(a|b)*$'").collect()
+    assert spark.range(3).count() == 3
 
 
 def test_kept_rows_are_read_from_the_cache_though_their_query_has_a_with_clause(spark: SparkSession) -> None:
