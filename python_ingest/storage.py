@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +18,13 @@ from python_ingest.errors import LandingError
 from python_ingest.failures import innermost
 from python_ingest.paths import COPIED, as_glob, as_uri, regex_of
 from python_ingest.tables import local_rows
+from python_ingest.unlisted import unlisted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "file:"
+LISTED = "path string, length bigint, isDir boolean, modificationTime bigint"
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,14 @@ class Storage:
         self._fs = root.getFileSystem(self._hadoop)
         self._root = self._fs.makeQualified(root)
         self.root = f"{str(self._root.toString()).rstrip('/')}/"
+        self._unlisted: dict[str, str] = {}
 
     def listing(self, now: datetime) -> DataFrame:
         """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`.
 
         Names that begin with `_` or `.` (folders too), copies under way, and files younger than `settle`
-        are passed over: they may still be written.
+        are passed over: they may still be written. Local files that Hadoop leaves out are in it, too, since
+        `unsafe` tells why they cannot be read.
 
         Args:
             now: the present time, UTC.
@@ -105,7 +110,7 @@ class Storage:
         settle = self._feed.external.settle
         young = f.col("modified_at") > f.lit(now - timedelta(seconds=settle))
         return (
-            self._listed()
+            self._with_unlisted(self._listed())
             .where(~f.col("isDir"))
             .select(
                 f.col("path").substr(len(self.root) + 1, 2**30).alias("path"),
@@ -126,12 +131,12 @@ class Storage:
         return {row["path"]: source_file(*row) for row in rows}
 
     def unsafe(self, file: SourceFile) -> str | None:
-        """Return why a file must not be opened: a link that leads elsewhere, a pipe; None for others.
+        """Return why a file must not or cannot be opened: a link that leads elsewhere, a pipe; else None.
 
         A folder that is a link is not followed: it may lead in a circle, or to files that have another path.
         """
-        if not file.whole.startswith(LOCAL):
-            return None
+        if not file.whole.startswith(LOCAL) or file.path in self._unlisted:
+            return self._unlisted.get(file.path)
         root = os.path.realpath(self.root.removeprefix(LOCAL))
         path = os.path.realpath(file.whole.removeprefix(LOCAL))
         if not path.startswith(os.path.join(root, "")):
@@ -161,6 +166,18 @@ class Storage:
                 f"Feed '{self._feed.name}': its location {location} is a file, not a folder.",
                 f"Name the folder in {self._feed.declared_in}; choose files by `pattern`.",
             )
+
+    def _with_unlisted(self, listed: DataFrame) -> DataFrame:
+        """Add local files that Hadoop leaves out, and keep the reasons."""
+        if not self.root.startswith(LOCAL):
+            return listed
+        encoding = codecs.lookup(self._jvm.java.lang.System.getProperty("sun.jnu.encoding")).name
+        found = [*unlisted(self.root.removeprefix(LOCAL), encoding)]
+        self._unlisted = {file.path: file.reason for file in found}
+        if not found:
+            return listed
+        rows = [(f"{self.root}{file.path}", file.size, False, file.modified_ms) for file in found]
+        return listed.unionByName(local_rows(self._spark, LISTED, rows))
 
     def _listed(self) -> DataFrame:
         """List all files below the location, by the listing that Delta's VACUUM uses."""

@@ -131,6 +131,34 @@ def test_names_are_encoded_as_java_does(spark: SparkSession, people: FeedFolder)
     assert len(set(people.rows("_source_file"))) == len(NAMES)
 
 
+@pytest.mark.R1
+def test_files_that_hadoop_does_not_list_are_told(people: FeedFolder) -> None:
+    """R1.4: a name that is no text, a link to nothing or to itself: set aside, recorded once."""
+    people.write("good.csv", "id,name\n1,Ada\n")
+    latin = os.fsencode(people.folder) + b"/latin\xe9.csv"
+    os.rename(people.write("latin.csv", "id,name\n2,Bob\n"), latin)
+    os.rename(people.write("x/a.csv", "id,name\n3,Cy\n").parent, os.fsencode(people.folder) + b"/d\xe9p")
+    for name in ("nothing.csv", "_hidden.csv", "other.txt"):
+        (people.folder / name).symlink_to("gone.csv")
+    (people.folder / "itself.csv").symlink_to("itself.csv")
+    outcome = people.land()
+    assert outcome.files == 1
+    assert outcome.rejected == {
+        "d\\xe9p/a.csv": "cannot be read: its path is not text in UTF-8: rename it",
+        "itself.csv": "cannot be read: a link that leads to itself: mend or delete the link",
+        "latin\\xe9.csv": "cannot be read: its path is not text in UTF-8: rename it",
+        "nothing.csv": "cannot be read: a link that leads to nothing: mend or delete the link",
+    }
+    noted = len(people.states())
+    assert people.land().rejected == outcome.rejected
+    assert len(people.states()) == noted
+    os.rename(latin, people.folder / "latin.csv")
+    (people.folder / "nothing.csv").unlink()
+    people.write("nothing.csv", "id,name\n4,Di\n")
+    assert people.land().files == 2
+    assert people.rows("id") == [("1",), ("2",), ("4",)]
+
+
 @pytest.mark.parametrize(
     ("pattern", "path", "chosen"),
     [
