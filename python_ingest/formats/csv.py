@@ -19,8 +19,15 @@ from python_ingest.columns import Target, fields_of
 from python_ingest.contents import HEAD_BYTES, MAX_LINE_BYTES, Content, first_line
 from python_ingest.declarations import FileFeed
 from python_ingest.external import CsvOptions
-from python_ingest.formats.base import REPLACEMENT, Rejection, compression, origin
-from python_ingest.formats.lines import ILLEGIBLE, is_legible, read_lines, read_plain_lines
+from python_ingest.formats.base import REPLACEMENT, Rejection, compression, is_binary, origin
+from python_ingest.formats.lines import (
+    HOLDS_NUL,
+    ILLEGIBLE,
+    holds_nul,
+    is_legible,
+    read_lines,
+    read_plain_lines,
+)
 from python_ingest.formats.rescue import rescued
 from python_ingest.storage import SourceFile
 
@@ -120,6 +127,7 @@ class Csv:
         parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
         reason = (
             f.when(~f.col("_is_legible"), ILLEGIBLE)
+            .when(holds_nul(f.col("_line")), HOLDS_NUL)
             .when(self._quote_is_open(names), "a quote is not closed")
             .when(f.col("_fields").isNull() | f.col("_fields._broken").isNotNull(), _other_width(names))
         )
@@ -160,7 +168,11 @@ class Csv:
             .csv([file.glob for file in files])
         )
         text = f.coalesce("_broken", f.to_csv(f.struct(*names), {"sep": self._options.delimiter}))
-        reason = f.when(~is_legible(text), ILLEGIBLE).when(f.col("_broken").isNotNull(), _other_width(names))
+        reason = (
+            f.when(~is_legible(text), ILLEGIBLE)
+            .when(holds_nul(text), HOLDS_NUL)
+            .when(f.col("_broken").isNotNull(), _other_width(names))
+        )
         return records.select(
             f.struct(*names).alias("_fields"), text.alias("_line"), reason.alias("_corrupt_reason"), *origin()
         )
@@ -214,11 +226,16 @@ class Csv:
             return Rejection("the file is empty" + ": it has no header" * self._options.header)
         if refused := compression(content):
             return refused
-        if b"\x00" in content.head and "\n".encode(encoding) == b"\n":
+        if is_binary(content.head) and "\n".encode(encoding) == b"\n":
             return Rejection("not a CSV file: it holds NUL bytes")
-        if self._options.header and len(line.encode()) >= HEAD_BYTES - len(MARKS):
+        return self._header_refused(encoding, line) if self._options.header else None
+
+    def _header_refused(self, encoding: str, line: str) -> Rejection | None:
+        if len(line.encode()) >= HEAD_BYTES - len(MARKS):
             return Rejection(f"its header is longer than {decimal(HEAD_BYTES)}")
-        if self._options.header and REPLACEMENT in line:
+        if "\x00" in line:
+            return Rejection("its header holds NUL bytes")
+        if REPLACEMENT in line:
             return Rejection(f"the header is not {encoding.upper()}: {line[:60]!r}")
         return None
 

@@ -17,7 +17,7 @@ from python_ingest.contents import Content
 from python_ingest.declarations import FileFeed
 from python_ingest.external import JsonOptions
 from python_ingest.failures import innermost, spark_is_lost
-from python_ingest.formats.base import Rejection, compression, origin
+from python_ingest.formats.base import Rejection, compression, is_binary, origin
 from python_ingest.formats.inference import inferred_fields
 from python_ingest.formats.json_records import json_rows, parsed_records, types_of
 from python_ingest.formats.lines import read_plain_lines
@@ -97,7 +97,7 @@ class Json:
             return refused
         if self._whole_file and content.size > WHOLE_BYTES:
             return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
-        if b"\x00" in content.head:
+        if is_binary(content.head):
             return Rejection("not JSON in UTF-8: it holds NUL bytes")
         if file.path in self._unclear:
             return Rejection(self._unclear[file.path])

@@ -10,7 +10,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructField, StructType
 
 from python_ingest.columns import Target, fields_of, in_sql
-from python_ingest.formats.lines import ILLEGIBLE
+from python_ingest.formats.json_text import HALF, HUGE, holds_half, holds_huge
+from python_ingest.formats.lines import HOLDS_NUL, ILLEGIBLE, holds_nul
 from python_ingest.formats.plain_json import with_plain
 from python_ingest.formats.rescue import NESTED, is_lost, text_in_sql
 
@@ -69,7 +70,9 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
     lines = lines.withColumn("_line", f.when(has_mark, f.expr("substr(_line, 2)")).otherwise(f.col("_line")))
     if whole_file:
         lines = lines.withColumn("_line", f.trim("_line"))
-        elements = f.when(f.startswith("_line", f.lit("[")), f.from_json("_line", "array<string>"))
+        is_altered = holds_half(f.col("_line")) | holds_huge(f.col("_line"))  # if it was cut into elements
+        is_list = f.startswith("_line", f.lit("[")) & ~is_altered
+        elements = f.when(is_list, f.from_json("_line", "array<string>"))
         lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
     is_open = f.col("_plain").isNull()
     # Wrapped in two ways, since what follows a record's end is an error in one of them at least,
@@ -90,6 +93,8 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
     is_object = f.col("_typed").isNotNull() & f.col("_fields").isNotNull() & (f.size("_objects") == 1)
     reason = (
         f.when(~f.col("_is_legible"), ILLEGIBLE)
+        .when(holds_half(f.col("_line")), HALF)
+        .when(holds_huge(f.col("_line")), HUGE)
         .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
         .when(~f.coalesce(is_object, f.lit(False)), _wrong(in_array))
     )
@@ -106,7 +111,8 @@ def _wrong(in_array: Column) -> Column:
     texts, bounded = (f.get(f.from_json(in_array, TEXTS, bound), f.lit(0)) for bound in (None, BOUNDED))
     is_deep = might_be_deep & texts.isNotNull() & bounded.isNull()
     return (
-        f.when(is_deep, TOO_DEEP)
+        f.when(holds_nul(f.col("_line")), HOLDS_NUL)
+        .when(is_deep, TOO_DEEP)
         .when(might_be_deep & texts.isNull(), f"{NO_OBJECT}, or is nested too deep")
         .otherwise(NO_OBJECT)
     )

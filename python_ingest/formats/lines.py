@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ILLEGIBLE = "it holds bytes of another encoding"
+HOLDS_NUL = "it holds NUL bytes"
 NOT_IN_TEXT = "\u0001"
 
 
@@ -74,3 +75,8 @@ def read_plain_lines(
 def is_legible(text: Column) -> Column:
     """Return whether a decoded text is without the sign that stands for bytes of another encoding."""
     return ~f.contains(text, f.lit(REPLACEMENT))
+
+
+def holds_nul(text: Column) -> Column:
+    """Return whether a text holds the sign with the number zero, which no text needs."""
+    return f.contains(text, f.lit("\x00"))

@@ -28,6 +28,7 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from python_ingest.formats.json_text import holds_half
 from python_ingest.formats.rescue import NUMBER
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ EXACT = (BooleanType, DateType, TimestampNTZType, TimestampType)  # NULL where t
 SAFE_DIGITS = 15  # a double has them all
 SAFE_INTEGER = 2**53  # up to which a double has every one
 NOT_NUMBERS = [sign + word for word in ("INF", "Infinity") for sign in ("", "+", "-")] + ["NaN"]
+NOT_NUMBERS += ['"Infinity"', '"-Infinity"']  # which the text of a number beyond a double becomes
 
 
 def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
@@ -61,6 +63,7 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
     said = [_is_said(value, field.dataType) for value, field in zip(values, types, strict=True)]
     is_plain = (
         f.col("_is_legible")
+        & ~holds_half(f.col("_line"))
         & ~f.contains("_line", f.lit("]"))  # it would close the wrapping, and the rest be passed over
         & (f.size("_records") == 1)
         # so none of them is unknown, given twice, null or lost

@@ -10,6 +10,8 @@ import pytest
 
 from python_ingest import contents
 from python_ingest.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP
+from python_ingest.formats.json_text import HALF, HUGE
+from python_ingest.formats.lines import HOLDS_NUL
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -136,6 +138,9 @@ def test_hostile_json_beside_a_good_file(make_feed: MakeFeed, policy: str) -> No
         "arrays.json": too_deep,
         "arrays in a field.json": too_deep,
         "twice.json": NO_OBJECT,
+        "huge.json": HUGE,
+        "nul.json": HOLDS_NUL,
+        "surrogate.json": HALF,
         "several.json": TOO_DEEP,
     }
 
@@ -156,6 +161,62 @@ def test_the_depth_of_json(make_feed: MakeFeed) -> None:
         (5, None, None, True, None),
         (6, '{"x6":', None, False, 1),
         (None, None, TOO_DEEP, False, None),
+    ]
+
+
+ALTERED = {
+    '{"id": 1, "share": 1e400}': HUGE,
+    '{"id": 1e400}': HUGE,
+    '{"id": 2, "more": {"x": [-1' + "0" * 400 + "]}}": HUGE,
+    '{"id": 3, "name": 1e999}': HUGE,
+    r'{"id": 4, "name": "\ud800"}': HALF,
+    r'{"id": 5, "name": "\ude00\ud83d"}': HALF,
+    r'{"id": 6, "more": {"\\\uDFFF": 1}}': HALF,
+    '{"id": 7, "name": "a\x00b"}': HOLDS_NUL,
+}
+HELD = [
+    r'{"id": 8, "name": "\ud83d\ude00 \\ud800", "share": 1e308}',
+    r'{"id": 9, "name": "12e400 \" 1e999", "share": 1e-400}',
+]
+
+
+@pytest.mark.parametrize("columns", [{}, {"nested": "array<int>"}], ids=["plain", "whole"])
+def test_json_values_that_would_be_altered(make_feed: MakeFeed, columns: dict[str, str]) -> None:
+    """R1.4: numbers beyond a double, half characters and NUL bytes are broken records with their text."""
+    people = make_feed({"id": "bigint", "name": "string", "share": "double"} | columns, "json")
+    people.write("a.json", "\n".join([*ALTERED, *HELD]))
+    assert people.land().rejected == {}
+    assert dict(people.rows("_corrupt_record", "_corrupt_reason")) == {**ALTERED, None: None}
+    assert people.rows("id", "name", "share", "_rescued_data")[:2] == [
+        (8, "😀 \\ud800", 1e308, None),
+        (9, '12e400 " 1e999', 0.0, None),
+    ]
+
+
+def test_json_files_that_would_be_altered(make_feed: MakeFeed) -> None:
+    """R1.4: with `whole_file`, such a file is one broken record, with all its text."""
+    people = make_feed({"id": "bigint", "share": "double"}, "json", options={"whole_file": True})
+    texts = {'[{"id": 1}, {"share": 1e400}]': HUGE, r'[{"id": 2}, {"x": "\ud800"}]': HALF}
+    for number, text in enumerate(texts):
+        people.write(f"{number}.json", text)
+    people.land()
+    assert dict(people.rows("_corrupt_record", "_corrupt_reason")) == texts
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"encoding": "windows-1252"}, {"multi_line": True}, {"header": False}], ids=str
+)
+def test_nul_bytes_in_csv(make_feed: MakeFeed, options: dict[str, object]) -> None:
+    """R1.4: a line that holds them is a broken record, at the file's beginning as at its end."""
+    people = make_feed(options=options)
+    header = "id,name\n" if options.get("header", True) else ""
+    people.write("a.csv", header + "1,A\0da\n" + "2,Bob\n" * 20_000 + "3,C\0y\n")
+    outcome = people.land()
+    assert (outcome.rejected, outcome.rows, outcome.broken) == ({}, 20_002, 2)
+    broken = people.spark.table(people.feed.table).where("_corrupt_record is not null")
+    assert sorted(tuple(row) for row in broken.select("_corrupt_record", "_corrupt_reason").collect()) == [
+        ("1,A\0da", HOLDS_NUL),
+        ("3,C\0y", HOLDS_NUL),
     ]
 
 

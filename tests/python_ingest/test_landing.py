@@ -149,7 +149,7 @@ BAD_FILES = {
     "page.csv": (b"<html>404</html>", "not a file of this feed: its header has none of the declared columns"),
     "latin.csv": (b"id,n\xe4me\n", "the header is not UTF-8: 'id,n\ufffdme'"),
     "packed.csv": (b"\x1f\x8b\x08", "it is compressed with gzip, but its name does not end in .gz"),
-    "utf16.csv": ("id,name\n".encode("utf-16-le"), "not a CSV file: it holds NUL bytes"),
+    "utf16.csv": ("id,name\n".encode("utf-16-le"), "its header holds NUL bytes"),
 }
 
 
