@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 from rich.filesize import decimal
 
-from python_ingest.failures import innermost
+from python_ingest.failures import in_plain_words, innermost
 from python_ingest.paths import spellings
 from python_ingest.storage import SourceFile, hadoop_path
 
@@ -142,7 +142,7 @@ class Contents:
             found = self._sums(files, first_lines) if is_packed else self._likes(files, first_lines)
         except (Py4JJavaError, PySparkException) as error:
             if len(files) == 1:
-                return {files[0].path: Content(error=innermost(error))}
+                return {files[0].path: Content(error=in_plain_words(innermost(error)))}
             each = (self._counted(contents, [file], is_packed=is_packed) for file in files)
             return {path: content for one in each for path, content in one.items()}
         counted = {}
@@ -197,7 +197,7 @@ class Contents:
                 return Content(str(checksum), error=f"it unpacks to more than {decimal(self._max_bytes)}")
             return Content(str(checksum), head, size=file.size if size is None else size)
         except (Py4JJavaError, PySparkException) as error:
-            return Content(error=innermost(error))
+            return Content(error=in_plain_words(innermost(error)))
 
     def _unpacked(self, stream: Any, codec: Any) -> tuple[bytes, int | None]:
         """Return the first bytes, and of a compressed file, how many there are."""

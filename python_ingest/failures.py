@@ -10,12 +10,28 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from python_ingest.build import plain_message
-from python_ingest.errors import SparkLostError
+from python_ingest.errors import LandingError, SparkLostError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 READING = re.compile(r"(?:while reading file|Could not read footer for file:?) (\S+?)\.?(?: SQLSTATE|\s|$)")
+# What decoders say of bytes that are not as they were written, as whole sentences: the rest may be no damage.
+DAMAGED = re.compile(
+    r"java\.io\.EOFException"  # Avro, and pages of Parquet
+    r"|Invalid sync!|Malformed data\. .*"  # Avro
+    r"|.* is not a Parquet file(?: \(length is too low: \d+\)|\. Expected magic number at tail.*)"
+    r"|Socket is closed by peer\.|don't know what type: .*|Incorrect type in stream\. .*"  # Parquet's headers
+    r"|Required field '\w+' was not .*"
+    r"|Unexpected end of input stream|gzip stream CRC failure|stored gzip size doesn't match .*"
+    r"|invalid (?:distance|literal|code|block|stored|bit)\b.*|incorrect (?:data|length) check"  # zlib
+    r"|unexpected end of stream|crc error"  # bzip2
+    r"|Not enough input bytes|Input is corrupted: .*|Bit ?stream (?:is not fully|end mark not) .*"  # zstd
+    r"|Data corruption detected|FAILED_TO_UNCOMPRESS\(\d+\)"  # zstd and snappy inside Parquet
+)
+# What is said by code that damaged bytes, or a fault of the reader's own, led astray.
+ASTRAY = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
+FULL = re.compile(r"No space left on device|Disk quota exceeded")
 DEPTH = 20
 SHOWN = 20  # files in a message
 
@@ -33,8 +49,41 @@ def broken_file(error: Exception) -> tuple[str, str] | None:
     for message in messages:
         if found := READING.search(message):
             inner = [said for said in messages if said and not READING.search(said)]
-            return found[1], first_sentence(inner[-1] if inner else message)
+            return found[1], in_plain_words(first_sentence(inner[-1] if inner else message))
     return None
+
+
+def in_plain_words(message: str) -> str:
+    """Return why a file cannot be read, without words of Java where its bytes are damaged.
+
+    Args:
+        message: what the first cause says, one sentence.
+    """
+    if DAMAGED.fullmatch(message):
+        return "it is cut off or damaged: write or copy it again"
+    if ASTRAY.fullmatch(message):
+        return f"Spark cannot read it, perhaps because it is damaged ({message})"
+    return message
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Return whether something failed because a disk is full."""
+    return any(FULL.search(message) for message in _causes(error))
+
+
+def disk_full(feed: str, table: str, folder: str) -> LandingError:
+    """Return the error for a feed that did not land because a disk is full.
+
+    Args:
+        feed: the feed's name.
+        table: its bronze table.
+        folder: the lake's.
+    """
+    return LandingError(
+        f"Feed '{feed}': {table} could not be written: the disk of the lake ({folder}) or of Spark's "
+        "temporary files is full.",
+        "Make room and run the same command again: it finishes what was begun, and nothing lands twice.",
+    )
 
 
 def innermost(error: Exception) -> str:

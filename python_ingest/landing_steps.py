@@ -18,8 +18,10 @@ from python_ingest.errors import LandingError, SparkLostError, TidemarkError
 from python_ingest.examining import Landed
 from python_ingest.interrupts import on_interrupt
 from python_ingest.failures import spark_is_lost, spark_lost
+from python_ingest.failures import disk_full, is_disk_full, spark_is_lost, spark_lost
 from python_ingest.kafka.landing import LandedTopic, TopicLander
 from python_ingest.landing import Lander
+from python_ingest.lock import lake_folder
 from python_ingest.output import count_of, output
 from python_ingest.postgresql.landing import LandedTable, TableLander
 from python_ingest.progress import Progress, shown
@@ -146,13 +148,15 @@ def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Ou
 
 @contextmanager
 def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) -> Iterator[None]:
-    """Name the feed and its files if Spark's JVM ends."""
+    """Say it in a sentence if the disk is full, or if Spark's JVM ends."""
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
-        if not spark_is_lost(spark):
-            raise
-        raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
+        if spark_is_lost(spark):
+            raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
+        if is_disk_full(error):
+            raise disk_full(feed.name, feed.table, str(lake_folder())) from error
+        raise
 
 
 def _topic_lander(spark: SparkSession, project: Project, feed: TopicFeed, how: How) -> TopicLander:

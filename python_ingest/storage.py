@@ -137,6 +137,8 @@ class Storage:
         """
         if not file.whole.startswith(LOCAL) or file.path in self._unlisted:
             return self._unlisted.get(file.path)
+        if ":" in os.path.basename(file.path):
+            return "its name has a colon, which Hadoop does not allow in local files: rename it"
         root = os.path.realpath(self.root.removeprefix(LOCAL))
         path = os.path.realpath(file.whole.removeprefix(LOCAL))
         if not path.startswith(os.path.join(root, "")):

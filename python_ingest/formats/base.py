@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
-REPLACEMENT = "\ufffd"  # what a decoder writes in place of bytes that are not of the encoding
 MAGIC = {b"\x1f\x8b": ("gzip", "gz"), b"BZh": ("bzip2", "bz2"), b"\x28\xb5\x2f\xfd": ("zstd", "zst")}
 
 
@@ -92,12 +89,6 @@ def compression(content: Content) -> Rejection | None:
         if content.head.startswith(magic):
             return Rejection(f"it is compressed with {name}, but its name does not end in .{suffix}")
     return None
-
-
-def is_binary(head: bytes) -> bool:
-    """Return whether a file is no text: it holds NUL bytes, and its first line is not in UTF-8."""
-    first = re.split(b"[\r\n]", head, maxsplit=1)[0]
-    return b"\x00" in head and REPLACEMENT in codecs.getincrementaldecoder("utf-8")("replace").decode(first)
 
 
 def origin() -> list[Column]:

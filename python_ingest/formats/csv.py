@@ -19,7 +19,8 @@ from python_ingest.columns import Target, fields_of
 from python_ingest.contents import HEAD_BYTES, MAX_LINE_BYTES, Content, first_line
 from python_ingest.declarations import FileFeed
 from python_ingest.external import CsvOptions
-from python_ingest.formats.base import REPLACEMENT, Rejection, compression, is_binary, origin
+from python_ingest.formats.base import Rejection, compression, origin
+from python_ingest.formats.encodings import MARKS, REPLACEMENT, is_binary, mark_of, wide_encoding
 from python_ingest.formats.lines import (
     HOLDS_NUL,
     ILLEGIBLE,
@@ -34,8 +35,8 @@ from python_ingest.storage import SourceFile
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 MOST_FIELDS = 20_000  # Spark's parser has 20,480 places
+CUT_BYTES = 8  # at most, of a head: its byte order mark, and a character that is not whole at its end
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
@@ -88,7 +89,7 @@ class Csv:
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Read the header, in which columns may come in any order and letter case."""
-        mark = next((mark for mark in MARKS if content.head.startswith(mark)), b"")
+        mark = mark_of(content.head)
         encoding = MARKS.get(mark, self._options.encoding)
         line = self._first_line(content.head[len(mark) :], encoding)
         if refused := self._refused(content, encoding, line):
@@ -226,17 +227,20 @@ class Csv:
             return Rejection("the file is empty" + ": it has no header" * self._options.header)
         if refused := compression(content):
             return refused
-        if is_binary(content.head) and "\n".encode(encoding) == b"\n":
+        is_wide = "\n".encode(encoding) != b"\n"
+        if not is_wide and (wide := wide_encoding(content.head)):
+            return Rejection(f"it looks like {wide.upper()}: set the feed's option `encoding: {wide}`")
+        if not is_wide and is_binary(content.head, encoding):
             return Rejection("not a CSV file: it holds NUL bytes")
         return self._header_refused(encoding, line) if self._options.header else None
 
     def _header_refused(self, encoding: str, line: str) -> Rejection | None:
-        if len(line.encode()) >= HEAD_BYTES - len(MARKS):
+        if len(line.encode(encoding, "replace")) > HEAD_BYTES - CUT_BYTES:
             return Rejection(f"its header is longer than {decimal(HEAD_BYTES)}")
         if "\x00" in line:
             return Rejection("its header holds NUL bytes")
         if REPLACEMENT in line:
-            return Rejection(f"the header is not {encoding.upper()}: {line[:60]!r}")
+            return Rejection(f"the header is not {encoding.upper()} (option `encoding`): {line[:60]!r}")
         return None
 
     def _first_line(self, head: bytes, encoding: str) -> str:

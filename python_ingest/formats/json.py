@@ -17,7 +17,8 @@ from python_ingest.contents import Content
 from python_ingest.declarations import FileFeed
 from python_ingest.external import JsonOptions
 from python_ingest.failures import innermost, spark_is_lost
-from python_ingest.formats.base import Rejection, compression, is_binary, origin
+from python_ingest.formats.base import Rejection, compression, origin
+from python_ingest.formats.encodings import is_binary, wide_encoding
 from python_ingest.formats.inference import inferred_fields
 from python_ingest.formats.json_records import json_rows, parsed_records, types_of
 from python_ingest.formats.lines import read_plain_lines
@@ -91,18 +92,21 @@ class Json:
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Refuse what cannot be JSON in UTF-8."""
-        if not content.head.strip():
-            return Rejection("the file is empty")
-        if refused := compression(content):
+        if refused := compression(content) or self._refused(content):
             return refused
-        if self._whole_file and content.size > WHOLE_BYTES:
-            return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
-        if is_binary(content.head):
-            return Rejection("not JSON in UTF-8: it holds NUL bytes")
         if file.path in self._unclear:
             return Rejection(self._unclear[file.path])
         names = self._surveyed[file.path].names if file.path in self._surveyed else []
         return Renamed(tuple(sorted(n for n in names if sql_name(n) != n and n not in self._declared)))
+
+    def _refused(self, content: Content) -> Rejection | None:
+        if not content.head.strip():
+            return Rejection("the file is empty")
+        if self._whole_file and content.size > WHOLE_BYTES:
+            return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
+        if wide := wide_encoding(content.head):
+            return Rejection(f"not JSON in UTF-8: it looks like {wide.upper()}, write it in UTF-8")
+        return Rejection("not JSON in UTF-8: it holds NUL bytes") if is_binary(content.head) else None
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType | None:
         """Return the fields that the survey found."""

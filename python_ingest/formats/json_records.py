@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 100  # levels of objects and lists in a record: Spark's stack overflows at some hundreds
 BOUNDED = {"maxNestingDepth": str(MAX_DEPTH + 1)}  # what a record is wrapped in is a level
 OBJECTS, TEXTS = "array<map<string,variant>>", "array<map<string,string>>"
+SAFE_BYTES = 32 * 2**20  # of a record: Spark's variants have up to 128 MiB, four times their text at most
+TWICE = "it names a field twice"
+TOO_LARGE = "a value in it is too large, or it names a field twice"
 NO_OBJECT = "it is not one JSON object"
 TOO_DEEP = f"it is nested more than {MAX_DEPTH} levels deep"
 WORKING = ("_line", "_is_legible", "_plain", "_typed", "_objects", "_fields", "_lost", "_corrupt_reason")
@@ -95,7 +98,7 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
         f.when(~f.col("_is_legible"), ILLEGIBLE)
         .when(holds_half(f.col("_line")), HALF)
         .when(holds_huge(f.col("_line")), HUGE)
-        .when(f.size(names) != f.size(f.array_distinct(names)), "it names a field twice")
+        .when(f.size(names) != f.size(f.array_distinct(names)), TWICE)
         .when(~f.coalesce(is_object, f.lit(False)), _wrong(in_array))
     )
     lost = [f.expr(_lost(field.name, field.dataType)).alias(field.name) for field in types]
@@ -109,11 +112,13 @@ def _wrong(in_array: Column) -> Column:
     signs = f.translate("_line", "{[", "")
     might_be_deep = f.octet_length("_line") - f.octet_length(signs) > MAX_DEPTH
     texts, bounded = (f.get(f.from_json(in_array, TEXTS, bound), f.lit(0)) for bound in (None, BOUNDED))
-    is_deep = might_be_deep & texts.isNotNull() & bounded.isNull()
+    is_no_variant = f.col("_objects").isNull() & f.col("_typed").isNotNull() & texts.isNotNull()
     return (
         f.when(holds_nul(f.col("_line")), HOLDS_NUL)
-        .when(is_deep, TOO_DEEP)
+        .when(might_be_deep & texts.isNotNull() & bounded.isNull(), TOO_DEEP)
         .when(might_be_deep & texts.isNull(), f"{NO_OBJECT}, or is nested too deep")
+        .when(is_no_variant & (f.octet_length("_line") > SAFE_BYTES), TOO_LARGE)
+        .when(is_no_variant, TWICE)
         .otherwise(NO_OBJECT)
     )
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from python_ingest.formats.base import REPLACEMENT, origin
+from python_ingest.formats.base import origin
+from python_ingest.formats.encodings import REPLACEMENT
 from python_ingest.storage import SourceFile
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 from python_ingest.columns import Target, fields_of, in_sql, type_in_sql
 from python_ingest.contents import Content
 from python_ingest.declarations import FileFeed
-from python_ingest.failures import innermost
+from python_ingest.failures import in_plain_words, innermost
 from python_ingest.formats.base import Rejection, origin
 from python_ingest.formats.rescue import NESTED, TIMES_IN_SQL, is_lost, rescued, text_in_sql
 from python_ingest.storage import SourceFile, hadoop_path
@@ -72,7 +72,7 @@ class Typed:
             if layout not in self._schemas:
                 self._schemas[layout] = self._spark.read.format(self._format).load(file.glob).schema
         except (Py4JJavaError, PySparkException) as error:
-            return Rejection(f"its schema cannot be read: {innermost(error)}")
+            return Rejection(f"its schema cannot be read: {in_plain_words(innermost(error))}")
         if any(name.lower() == "_metadata" for name in self._schemas[layout].names):
             return Rejection("it has a column called _metadata, which Spark keeps for itself")
         return layout

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.columns import sql_name
 from python_ingest.errors import TidemarkError
-from python_ingest.formats.base import REPLACEMENT
+from python_ingest.formats.encodings import REPLACEMENT
 from python_ingest.formats.inference import storable, type_of
 from python_ingest.formats.typed import MAGIC
 

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from python_ingest import contents
-from python_ingest.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP
+from python_ingest.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
 from python_ingest.formats.json_text import HALF, HUGE
 from python_ingest.formats.lines import HOLDS_NUL
 from tests.conftest import MakeFeed
@@ -129,6 +129,7 @@ def test_hostile_json_beside_a_good_file(make_feed: MakeFeed, policy: str) -> No
         people.write(f"{name}.json", content)
     outcome = people.land()
     assert outcome.files + len(outcome.rejected) == len(HOSTILE_JSON)
+    assert outcome.rejected["wide.json"] == "not JSON in UTF-8: it looks like UTF-16-LE, write it in UTF-8"
     rows = people.rows("_source_file", "id")
     assert {("good.json", 1), ("marked.json", 4), ("several.json", 10), ("several.json", 11)} <= set(rows)
     reasons = {row[0]: row[1] for row in people.rows("_source_file", "_corrupt_reason") if row[1]}
@@ -137,7 +138,7 @@ def test_hostile_json_beside_a_good_file(make_feed: MakeFeed, policy: str) -> No
         "objects.json": too_deep,
         "arrays.json": too_deep,
         "arrays in a field.json": too_deep,
-        "twice.json": NO_OBJECT,
+        "twice.json": TWICE,
         "huge.json": HUGE,
         "nul.json": HOLDS_NUL,
         "surrogate.json": HALF,

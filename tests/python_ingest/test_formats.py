@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest import contents
+from python_ingest.formats.typed import MAGIC
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -37,7 +38,7 @@ def test_csv_options(make_feed: MakeFeed) -> None:
     ]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
 def test_a_byte_order_mark_tells_the_encoding(make_feed: MakeFeed, encoding: str) -> None:
     """What a spreadsheet saves as «Unicode text» needs no option."""
     people = make_feed()
@@ -153,6 +154,7 @@ def test_avro_and_parquet(make_feed: MakeFeed, spark: SparkSession, file_format:
     people = make_feed({"id": "bigint", "price": "decimal(8,2)", "place": "struct<city:string>"}, file_format)
     people.write("empty." + file_format, "")
     people.write("text." + file_format, "id,price,place\n")
+    people.write("cut." + file_format, MAGIC[file_format])
 
     def write(name: str, query: str) -> None:
         spark.sql(query).coalesce(1).write.format(file_format).save(str(people.folder / name))
@@ -167,6 +169,7 @@ def test_avro_and_parquet(make_feed: MakeFeed, spark: SparkSession, file_format:
     assert reasons == {
         "empty": "the file is empty",
         "text": f"not {what} file",
+        "cut": "its schema cannot be read: it is cut off or damaged: write or copy it again",
         "lacks": "it lacks price, place",
     }
     rows = spark.table(people.feed.table).selectExpr(
@@ -207,7 +210,8 @@ def test_a_file_that_breaks_while_it_is_read_is_set_aside_alone(make_feed: MakeF
     people.write("good.csv", "id,name\n1,Ada\n")
     outcome = people.land()
     assert (outcome.files, outcome.rows) == (1, 1)
-    assert outcome.rejected["cut.csv.gz"].startswith("cannot be read: ")
+    reason = "cannot be read: it is cut off or damaged: write or copy it again"
+    assert outcome.rejected == {"cut.csv.gz": reason}
     noted = len(people.states())
     assert people.land().rejected == outcome.rejected
     assert len(people.states()) == noted

@@ -11,7 +11,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructField, StructType
 
 from python_ingest.columns import Target
-from python_ingest.formats.json_records import json_rows
+from python_ingest.formats import json_records
+from python_ingest.formats.json_records import NO_OBJECT, TOO_LARGE, TWICE, json_rows
 from python_ingest.formats.plain_json import with_plain
 
 pytestmark = pytest.mark.R1
@@ -69,10 +70,20 @@ def test_plain_or_whole_a_record_reads_the_same(spark: SparkSession) -> None:
     assert len(plain) == len(texts) + len(BROKEN) + len(SOUND)
 
 
+def test_a_name_that_is_given_twice_inside(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.4: the same reason as for one given twice outside; in a very large record it may be the size."""
+    twice = ['{"more":{"x":1,"x":2}}', '{"whole":1,"more":[{"x":{"y":1,"y":2}}]}', '{"whole":1,"whole":1}']
+    others = ['{"more":{"x":1,"x":2}} 1', '{"more":{"x":1,"x":2}}],[{"whole":1}']
+    lines = _lines(spark, twice + others)
+    assert [row[-1] for row in _read(lines, TYPES)] == [TWICE] * 3 + [NO_OBJECT] * 2
+    monkeypatch.setattr(json_records, "SAFE_BYTES", 30)
+    assert [row[-1] for row in _read(lines, TYPES)] == [TWICE, TOO_LARGE, TWICE] + [NO_OBJECT] * 2
+
+
 def test_what_is_more_or_less_than_one_object_is_marked(spark: SparkSession) -> None:
     """What follows a record is not passed over, whichever bracket it begins with."""
     rows = _read(_lines(spark, BROKEN), TYPES)
     assert [(text, row[-1]) for text, row in zip(BROKEN, rows, strict=True)] == [
-        (text, "it is not one JSON object") for text in BROKEN
+        (text, NO_OBJECT) for text in BROKEN
     ]
     assert [row[-1] for row in _read(_lines(spark, SOUND), TYPES)] == [None] * len(SOUND)

@@ -8,11 +8,13 @@ from typing import cast
 
 import pytest
 from py4j.protocol import Py4JNetworkError
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 
 from python_ingest.bronze_table import BronzeTable
 from python_ingest.errors import LandingError, SparkLostError, TidemarkError
 from python_ingest.landing_steps import land
-from python_ingest.manifest import Manifest
+from python_ingest.manifest import Batch, Manifest
 from python_ingest.project import Project
 from tests.conftest import FeedFolder
 
@@ -141,15 +143,43 @@ def test_the_end_of_spark_is_a_sentence(people: FeedFolder, monkeypatch: pytest.
     assert (outcome.resumed, outcome.rows) == (1, 2)
 
 
+def test_a_full_disk_is_a_sentence(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.1: what is full, and what to do; the next landing goes on."""
+    people.write("a.csv", "id,name\n1,Ada\n")
+    lakehouse = cast(Project, SimpleNamespace(ops_schema=people.ops_schema))
+    append = BronzeTable.append
+
+    def fail(self: BronzeTable, rows: DataFrame, batch: Batch) -> None:
+        full = f.raise_error(f.lit("No space left on device")).cast("string")
+        append(self, rows.withColumn("name", full), batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BronzeTable, "append", fail)
+        with pytest.raises(
+            LandingError, match=r"Feed 'people': .*_bronze\.people could not be written.*full"
+        ):
+            land(people.spark, lakehouse, [people.feed])
+    (outcome,) = land(people.spark, lakehouse, [people.feed])
+    assert (outcome.resumed, outcome.rows) == (1, 1)
+
+
 BAD_FILES = {
     "empty.csv": (b"", "the file is empty: it has no header"),
     "missing.csv": (b"id\n1\n", "its header lacks name"),
     "twice.csv": (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
     "image.csv": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
     "page.csv": (b"<html>404</html>", "not a file of this feed: its header has none of the declared columns"),
-    "latin.csv": (b"id,n\xe4me\n", "the header is not UTF-8: 'id,n\ufffdme'"),
+    "latin.csv": (b"id,n\xe4me\n", "the header is not UTF-8 (option `encoding`): 'id,n\ufffdme'"),
     "packed.csv": (b"\x1f\x8b\x08", "it is compressed with gzip, but its name does not end in .gz"),
-    "utf16.csv": ("id,name\n".encode("utf-16-le"), "its header holds NUL bytes"),
+    "utf16.csv": (
+        "id,name\n".encode("utf-16-le"),
+        "it looks like UTF-16-LE: set the feed's option `encoding: utf-16-le`",
+    ),
+    "utf32.csv": (
+        "id,name\n".encode("utf-32-be"),
+        "it looks like UTF-32-BE: set the feed's option `encoding: utf-32-be`",
+    ),
+    "zero.csv": (b"id,na\0me\n", "its header holds NUL bytes"),
 }
 
 
@@ -163,7 +193,8 @@ def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFo
     people.write("12:00.csv", "id,name\n")  # Hadoop cannot open such a local name
     outcome = people.land()
     assert (outcome.files, outcome.rows) == (2, 1)
-    assert outcome.rejected.pop("12:00.csv").startswith("cannot be read: ")
+    colon = "cannot be read: its name has a colon, which Hadoop does not allow in local files: rename it"
+    assert outcome.rejected.pop("12:00.csv") == colon
     assert outcome.rejected == {name: reason for name, (_, reason) in BAD_FILES.items()}
 
     people.write("missing.csv", "id,name\n2,Bob\n")

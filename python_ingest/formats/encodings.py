@@ -1,0 +1,54 @@
+"""Which encoding the first bytes of a file tell, and whether they are text at all."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+REPLACEMENT = "\ufffd"  # what a decoder writes in place of bytes that are not of the encoding
+MARKS = {  # byte order marks; UTF-32's come first, since one of them begins like one of UTF-16's
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+ZEROS = {  # which of four bytes are zero in a text of mostly Latin letters
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+}
+START_BYTES = 1024  # enough for zero bytes to show an encoding
+
+
+def mark_of(head: bytes) -> bytes:
+    """Return the byte order mark that a file begins with, or nothing."""
+    return next((mark for mark in MARKS if head.startswith(mark)), b"")
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """Return the encoding of a text in UTF-16 or UTF-32, by its byte order mark or its zero bytes.
+
+    Args:
+        head: the file's first bytes.
+
+    Returns:
+        The encoding as Python names it, or None for any other text.
+    """
+    if mark := mark_of(head):
+        return MARKS[mark] if mark != codecs.BOM_UTF8 else None
+    parts = (head[first:START_BYTES:4] for first in range(4))
+    one, two, three, four = (part.count(0) * 2 > len(part) for part in parts)
+    return ZEROS.get((one, two, three, four))
+
+
+def is_binary(head: bytes, encoding: str = "utf-8") -> bool:
+    """Return whether a file is no text: it holds NUL bytes, and its first line is not in its encoding.
+
+    Args:
+        head: the file's first bytes.
+        encoding: one in which a line break is the byte 10.
+    """
+    first = re.split(b"[\r\n]", head, maxsplit=1)[0]
+    return b"\x00" in head and REPLACEMENT in codecs.getincrementaldecoder(encoding)("replace").decode(first)

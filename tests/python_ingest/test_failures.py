@@ -1,0 +1,92 @@
+"""What Spark says of a failure, in plain words, without Spark."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from python_ingest.failures import disk_full, in_plain_words, is_disk_full
+
+pytestmark = pytest.mark.R1
+
+DAMAGED = [
+    "java.io.EOFException",
+    "Invalid sync!",
+    "Malformed data. Length is negative: -13",
+    "file:/raw/a.parquet is not a Parquet file. Expected magic number at tail, but found [0, 0, 0, 0]",
+    "file:/raw/a.parquet is not a Parquet file (length is too low: 9)",
+    "Socket is closed by peer.",
+    "don't know what type: 15",
+    "Incorrect type in stream. Expected 12 but got 8",
+    "Required field 'num_values' was not found in serialized data! Struct: org.apache.parquet.format",
+    "Required field 'type' was not present! Struct: PageHeader(type:null, uncompressed_page_size:0)",
+    "FAILED_TO_UNCOMPRESS(5)",
+    "Data corruption detected",
+    "Unexpected end of input stream",
+    "gzip stream CRC failure",
+    "stored gzip size doesn't match decompressed size",
+    "invalid distance too far back",
+    "invalid code -- missing end-of-block",
+    "invalid literal/lengths set",
+    "incorrect data check",
+    "unexpected end of stream",
+    "crc error",
+    "Not enough input bytes",
+    "Input is corrupted: offset=71",
+    "Bit stream is not fully consumed: offset=71",
+    "Bitstream end mark not present: offset=71",
+]
+OTHERS = [
+    "No space left on device",
+    "Java heap space",
+    "Input/output error",
+    "Permission denied",
+    "Connection reset by peer",
+    "Premature EOF from inputStream",
+    "Cannot seek after EOF",
+    "Checksum error: file:/raw/a.csv at 0 exp: 1 got: 2",
+    "Unrecognized codec: lzma",
+    "not a gzip file",
+    "invalid credentials",
+    "id not found in message spark_schema {",
+]
+
+
+@pytest.mark.parametrize("message", DAMAGED)
+def test_damage_is_told_without_java(message: str) -> None:
+    """R1.4: what decoders say of files that are cut off, or in which bytes are changed."""
+    assert in_plain_words(message) == "it is cut off or damaged: write or copy it again"
+
+
+@pytest.mark.parametrize("message", OTHERS)
+def test_other_causes_are_not_hidden(message: str) -> None:
+    """R1.4: the network, rights, memory, other formats."""
+    assert in_plain_words(message) == message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "java.lang.NullPointerException",
+        'Cannot invoke "String.length()" because "content" is null',
+        "Index 258 out of bounds for length 258",
+    ],
+)
+def test_what_may_be_damage_keeps_its_cause(message: str) -> None:
+    """R1.4: an error of the code that reads."""
+    assert in_plain_words(message) == f"Spark cannot read it, perhaps because it is damaged ({message})"
+
+
+def test_a_full_disk_is_told_from_other_failures() -> None:
+    """R1.4: of the disk or of a quota; the message names the table, the lake and what to do."""
+    full, quota, lost = (
+        OSError(number, os.strerror(number)) for number in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+    )
+    assert is_disk_full(full)
+    assert is_disk_full(quota)
+    assert not is_disk_full(lost)
+    said = str(disk_full("people", "bronze.people", "lake"))
+    assert "bronze.people could not be written: the disk of the lake (lake)" in said
+    assert "Make room and run the same command again" in said
