@@ -16,9 +16,8 @@ from pyspark.errors import PySparkException
 from python_ingest.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.errors import LandingError, SparkLostError, TidemarkError
 from python_ingest.examining import Landed
-from python_ingest.interrupts import on_interrupt
-from python_ingest.failures import spark_is_lost, spark_lost
 from python_ingest.failures import disk_full, is_disk_full, spark_is_lost, spark_lost
+from python_ingest.interrupts import on_interrupt
 from python_ingest.kafka.landing import LandedTopic, TopicLander
 from python_ingest.landing import Lander
 from python_ingest.lock import lake_folder
