@@ -83,9 +83,11 @@ def test_a_model_may_stop_or_go_on_instead(guarded: Guarded, edited: Path) -> No
 
 
 def test_broken_sql_is_seen_where_nothing_is_new(guarded: Guarded, edited: Path) -> None:
-    """R1.5: a misspelt column is no `no change`."""
+    """R1.5: neither a misspelt column nor one that is missing is `no change`."""
     put(edited / "guarded.sql", "amount\nfrom", "amuont\nfrom")
     assert "amuont" in guarded.run("guarded")
+    put(edited / "guarded.sql", "    id,\n    amuont\n", "    id\n")
+    assert "amount" in guarded.run("guarded"), "its contract has that column"
     assert guarded.rows("guarded") == [(1, 5), (2, 7)]
 
 
