@@ -53,11 +53,15 @@
     {% if mark.table_id not in (none, now.id) or tidemark.age_of(now, mark.table_version) is none %}
         {{ return(name ~ ' is not the table that its last run left') }}
     {% endif %}
-    {% set has_hooks = not adapter.is_embedded() and (model.config.get('pre-hook') or model.config.get('post-hook')) %}
-    {# a hook may delete and update #}
-    {% for commit in tidemark.commits_since(this, mark.table_version)
-        if commit.is_foreign and not (has_hooks and commit.operation | lower in ('delete', 'update', 'overwrite')) %}
-        {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
+    {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
+    {% set may_be_of_hook = ('delete', 'update', 'overwrite') if has_hooks and not adapter.is_embedded() else () %}
+    {% for commit in tidemark.commits_since(this, mark.table_version) %}
+        {% if commit.is_foreign and commit.operation | lower not in may_be_of_hook %}
+            {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
+        {% elif commit.tells_net_changes and not commit.keeps_rows and not has_hooks %}
+            {# what came and went since then is in the table, and in no change that the next run would read #}
+            {{ return(name ~ ' was written by a run that was cut off') }}
+        {% endif %}
     {% endfor %}
     {{ return(none) }}
 {% endmacro %}

@@ -26,6 +26,7 @@
         'version': row['snapshot_id'] | int, 'parent': row['parent_id'] | int if row['parent_id'] is not none else 0,
         'operation': row['operation'], 'at': row['committed_at'],
         'keeps_rows': row['operation'] == 'replace', 'adds_rows': row['operation'] == 'append',
+        'tells_net_changes': true,
         'is_foreign': row['operation'] != 'replace' and summary.get('written-by') != tidemark.signature() if adapter.is_embedded()
             else row['operation'] in ('delete', 'overwrite'),
         'rows': added.get('added-records', 0) | int, 'deleted': added.get('deleted-records', 0) | int,
