@@ -75,7 +75,7 @@ def _tables(manifest: Any, node: Any) -> dict[str, Table]:
     for name in node.depends_on.nodes:
         if name in manifest.sources:
             source = manifest.sources[name]
-            if source.external is not None:  # a feed; that of a table has no location, which dbt takes for false
+            if source.external is not None:  # a feed; dbt takes one without a location for false
                 tables[f"{source.source_name}.{source.name}"] = Table((LANDING_ORDER,), only_grows=True)
         elif name in manifest.nodes:
             below = manifest.nodes[name]
