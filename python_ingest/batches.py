@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.functions import expr
+
 from python_ingest.manifest import Batch
 from python_ingest.storage import utc_time
 from python_ingest.tables import FeedTable
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 COLUMNS = """
     feed string comment 'Name of the feed',
@@ -108,6 +110,12 @@ class Batches(FeedTable):
         if newest and newest["state"] == "planned":
             batch = Batch(newest["batch_id"], utc_time(newest["recorded_micros"]), ())
             self.unfinished = PlannedBatch(batch, _state(newest))
+
+    def landed(self) -> DataFrame:
+        """Return how many rows each landed batch brought: `batch_id`, `path` (null), `landed`."""
+        rows = self._rows().where("state = 'landed'").groupBy("batch_id")
+        landed = rows.agg(expr("max_by(row_count, _sequence) as landed"))
+        return landed.selectExpr("batch_id", "cast(null as string) as path", "landed")
 
     def plan(self, after: SourceState, at: datetime, *, above: int) -> PlannedBatch:
         """Record a batch that is about to be written.

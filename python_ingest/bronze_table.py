@@ -19,6 +19,7 @@ from python_ingest.table_format import (
     append_once,
     identity_of,
     location_of,
+    replace_rows,
     table_exists,
     table_format,
 )
@@ -42,6 +43,7 @@ class BronzeTable:
 
     Attributes:
         name: `schema.name`.
+        writer: under which batches are appended.
         targets: its columns without metadata: the declared ones, then those that landing added.
     """
 
@@ -55,7 +57,7 @@ class BronzeTable:
             self._properties["delta.enableChangeDataFeed"] = "true"
             self._properties["delta.dataSkippingStatsColumns"] = ",".join((*SKIPPING, *skipping))
         self.name = feed.table
-        self._writer = f"tidemark.land.{self.name}"
+        self.writer = f"tidemark.land.{self.name}"
         self.targets: list[Target] = []
         self._last_batch: int | None = None  # known from the first question on: the lake has one writer
 
@@ -70,11 +72,12 @@ class BronzeTable:
         """
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
         if not table_exists(self._spark, self.name):
-            if landed_batch:
+            if landed_batch and self._feed.external.on_lost_rows == "stop":
                 raise LandingError(
                     f"{self.name} does not exist, but its batches up to {landed_batch} were landed.",
-                    "Restore it; or, to land everything again, delete the feed's rows of ops.ingested_files, "
-                    "ops.ingested_batches and ops.rejected_records.",
+                    f"Restore it, or set `on_lost_rows` in {self._feed.declared_in}. Or, to land everything "
+                    "anew, delete the feed's rows of ops.ingested_files, ops.ingested_batches and "
+                    "ops.rejected_records.",
                 )
             columns = [f"{in_sql(target.name)} {type_in_sql(target.type)}" for target in declared]
             create_table(self._spark, self.name, ", ".join((*columns, *self._metadata)), self._properties)
@@ -109,12 +112,25 @@ class BronzeTable:
 
     def append(self, rows: DataFrame, batch: Batch) -> None:
         """Append a batch's rows, once."""
-        names = [in_sql(target.name) for target in self.targets]
-        stamped = rows.withColumns(
-            {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
-        ).select(*names, *self._metadata_names)
-        append_once(stamped, self.name, self._writer, batch.batch_id)
+        append_once(self._stamped(rows, batch), self.name, self.writer, batch.batch_id)
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
+
+    def replace(self, rows: DataFrame, batch: Batch, paths: Sequence[str]) -> None:
+        """Put rows of a batch in the place of those that came from the same files.
+
+        Args:
+            rows: as they are appended.
+            batch: the batch.
+            paths: the files, relative to the feed's location; empty for all of the batch.
+        """
+        kept: Any = self.rows(batch).agg(f.max("_row_number")).first()
+        shift = 0 if kept[0] is None else kept[0] + 1  # rows of a batch are told apart by their numbers
+        stamped = self._stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
+        replace_rows(stamped, self.name, batch.batch_id, paths)
+
+    def remove(self, batch: Batch) -> None:
+        """Delete the rows of a batch."""
+        self._spark.sql(f"delete from {self.name} where _batch_id = {batch.batch_id}")
 
     def rows(self, batch: Batch) -> DataFrame:
         """Return the rows of a batch."""
@@ -128,7 +144,7 @@ class BronzeTable:
         """
         if table_format(self._spark) != DELTA:
             return None
-        found = DeltaLog(self._spark, self.name).appended(self._writer, batch.batch_id)
+        found = DeltaLog(self._spark, self.name).appended(self.writer, batch.batch_id)
         if found is None or "_corrupt_record" not in found.nulls:
             return None
         return found.rows, found.rows - found.nulls["_corrupt_record"]
@@ -158,11 +174,16 @@ class BronzeTable:
         Delta's log tells it. Else a bare `max` is answered from the files' statistics.
         """
         if self._last_batch is None and table_format(self._spark) == DELTA:
-            self._last_batch = DeltaLog(self._spark, self.name).last_number(self._writer)
+            self._last_batch = DeltaLog(self._spark, self.name).last_number(self.writer)
         if self._last_batch is None:
             last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
             self._last_batch = last[0] or 0
         return self._last_batch
+
+    def _stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
+        names = [in_sql(target.name) for target in self.targets]
+        stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
+        return rows.withColumns(stamps).select(*names, *self._metadata_names)
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column as the table is to have it: what landing widened stays wide."""

@@ -36,6 +36,21 @@ class Appended:
     nulls: dict[str, int]
 
 
+@dataclass(frozen=True)
+class Written:
+    """What a commit did to the rows of a table.
+
+    Attributes:
+        operation: as `describe history` names it.
+        number: that of the append, where it is one of the writer that was asked for.
+        removes: whether it took files of rows away, other than to write the same rows anew.
+    """
+
+    operation: str
+    number: int | None
+    removes: bool
+
+
 class DeltaLog:
     """The log of one Delta table, as it is when it is first asked.
 
@@ -60,6 +75,11 @@ class DeltaLog:
     def version(self) -> int:
         """The newest version."""
         return int(self._snapshot.version())
+
+    @property
+    def identity(self) -> str:
+        """The id of the table, which another table of the same name does not have."""
+        return str(self._snapshot.metadata().id())
 
     def state(self) -> dict[str, Any]:
         """Return id, version, number and bytes of the files, and properties of the newest version."""
@@ -100,6 +120,29 @@ class DeltaLog:
                     return int(transaction["version"])
         return None
 
+    def written(self, version: int, writer: str) -> Written | None:
+        """Return what a commit did, or None where the log no longer has it.
+
+        Args:
+            version: the commit's.
+            writer: the `txnAppId` of the appends whose number is wanted.
+        """
+        operation, number, removes = "a commit", None, False
+        try:
+            for line in self._text(version).split("\n"):
+                if line.startswith('{"commitInfo"'):
+                    operation = json.loads(line)["commitInfo"].get("operation") or operation
+                elif line.startswith('{"txn"'):
+                    transaction = json.loads(line)["txn"]
+                    number = transaction["version"] if transaction["appId"] == writer else number
+                elif line.startswith('{"remove"'):
+                    removes = removes or json.loads(line)["remove"]["dataChange"]
+        except Py4JJavaError as error:
+            if _is_missing(error):
+                return None
+            raise
+        return Written(operation, number, removes)
+
     def appended(self, writer: str, number: int) -> Appended | None:
         """Return what the newest commit appended, or None where it is not this append or has no statistics.
 
@@ -128,10 +171,15 @@ class DeltaLog:
                 if line.startswith('{"commitInfo"'):
                     return _row(version, written, json.loads(line)["commitInfo"])
         except Py4JJavaError as error:
-            if error.java_exception.getClass().getSimpleName() == "FileNotFoundException":
+            if _is_missing(error):
                 return None
             raise
         return _row(version, written, {})
+
+    def _text(self, version: int) -> str:
+        """Return a whole commit at once: a call for each line takes long where there are thousands."""
+        lines = self._log.store().read(self._path(version), self._conf)
+        return str(lines.mkString("\n"))
 
     def _lines(self, version: int) -> Iterator[str]:
         lines = self._log.store().readAsIterator(self._path(version), self._conf)
@@ -159,6 +207,10 @@ class DeltaLog:
             return {"files": int(checksum.get().numFiles()), "bytes": int(checksum.get().tableSizeBytes())}
         detail: Any = self._spark.sql(f"describe detail {self._table}").first()
         return {"files": detail["numFiles"], "bytes": detail["sizeInBytes"]}
+
+
+def _is_missing(error: Py4JJavaError) -> bool:
+    return str(error.java_exception.getClass().getSimpleName()) == "FileNotFoundException"
 
 
 def _each(iterator: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from python_ingest.bronze_checks import Settled
 from python_ingest.columns import Target
 from python_ingest.contents import GROWING, Content, Contents
 from python_ingest.contract import Change, changes, evolved_targets, judged
@@ -18,6 +19,7 @@ from python_ingest.storage import SourceFile, Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
 
 BROKEN = "broken: "
 
@@ -40,6 +42,7 @@ class Landed:
         replayed: rejected records landed now.
         waiting: rejected records that were tried and still cannot be read.
         resumed: number of the batch that an earlier run had planned and this one finished.
+        settled: what became of landed rows that bronze may have lost.
     """
 
     feed: str
@@ -55,6 +58,7 @@ class Landed:
     replayed: int = 0
     waiting: int = 0
     resumed: int | None = None
+    settled: Settled | None = None
 
 
 @dataclass(frozen=True)
@@ -131,21 +135,23 @@ class Examiner:
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
         """Return a planned batch's files as they are now, or None when one is not as it was planned."""
-        by_path = self._storage.find(listing, [planned.path for planned in batch.files])
-        if len(by_path) < len(batch.files):
+        found = self.as_planned(batch.files, listing, targets)
+        if len(found) < len(batch.files):
             return None
-        contents = self._read(list(by_path.values()))
-        self._reader.survey(list(by_path.values()), targets)
-        found = []
-        for planned in batch.files:
-            file, content = by_path[planned.path], contents[planned.path]
-            examined = self._examined(content, file, planned, targets)
-            if content.checksum != planned.checksum or isinstance(examined, Rejection):
-                return None
-            if any(change.kind != "missing_column" for change in examined.changes):
-                return None  # bronze has not evolved so
-            found.append(examined)
+        if any(change.kind != "missing_column" for examined in found for change in examined.changes):
+            return None  # bronze has not evolved so
         return found
+
+    def as_planned(
+        self, files: Sequence[PlannedFile], listing: DataFrame, targets: Sequence[Target]
+    ) -> list[Examined]:
+        """Return those of planned files that still have the bytes that were planned, and can be landed."""
+        by_path = self._storage.find(listing, [planned.path for planned in files])
+        contents = self._read(list(by_path.values())) if by_path else {}
+        same = [p for p in files if p.path in by_path and contents[p.path].checksum == p.checksum]
+        self._reader.survey([by_path[planned.path] for planned in same], targets)
+        examined = (self._examined(contents[p.path], by_path[p.path], p, targets) for p in same)
+        return [one for one in examined if not isinstance(one, Rejection)]
 
     def _read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         unsafe = {file.path: Content(error=said) for file in files if (said := self._storage.unsafe(file))}

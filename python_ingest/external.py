@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 OnChange = Literal["reland", "error", "ignore"]
+OnLostRows = Literal["stop", "land_again", "accept"]
 Policy = Literal["evolve", "rescue", "reject", "fail"]
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -133,6 +134,8 @@ class FilesExternal(Strict):
         overlap: how late a file may appear with an older time, under `modified_after`.
         settle: a file younger than this may still be written, and is left for the next run.
         on_change: what to do with a landed file that has other bytes now.
+        on_lost_rows: what to do where bronze no longer has rows that were landed: `stop` the landing,
+            `land_again` their files, or `accept` that they are gone.
         max_files, max_bytes: bounds of one batch.
         max_rejected_records, max_rejected_share: how many of a batch's records may be broken, and which
             part of them (0 to 1); with more, none of the batch lands.
@@ -145,6 +148,7 @@ class FilesExternal(Strict):
     overlap: Seconds = 3600
     settle: Seconds = 0
     on_change: OnChange = "reland"
+    on_lost_rows: OnLostRows = "stop"
     max_files: int = Field(default=10_000, gt=0)
     max_bytes: Bytes = 64 * 10**9
     max_rejected_records: int | None = Field(default=None, ge=0)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from python_ingest.external import Seconds, Strict
+from python_ingest.external import OnLostRows, Seconds, Strict
 
 CONNECTION = r"^[a-z][a-z0-9_]*$"
 DAY = 86_400
@@ -71,6 +71,8 @@ class TableExternal(Strict):
         max_rows: the bound of one batch.
         detect_deletes: compare the keys in each landing, and land a deleted row for each that is gone.
         max_deleted_share: which part of the keys (0 to 1) may be gone at once; with more the landing stops.
+        on_lost_rows: what to do where bronze no longer has rows that were landed: `stop` the landing,
+            `land_again` what the source has of them, or `accept` that they are gone.
         time_zone: of `timestamp` columns, which do not say it.
         contract: what becomes of other columns.
     """
@@ -88,6 +90,7 @@ class TableExternal(Strict):
     max_rows: int = Field(default=20_000_000, gt=0)
     detect_deletes: bool = False
     max_deleted_share: float = Field(default=0.5, ge=0, le=1)
+    on_lost_rows: OnLostRows = "stop"
     time_zone: str = "UTC"
     contract: TableContract = TableContract()
 

@@ -25,6 +25,8 @@ class TopicExternal(Strict):
         every: with `--follow`, how often a batch begins.
         max_rejected_share: which part of a batch's messages may be undecodable (0 to 1); with more the
             landing stops.
+        on_lost_rows: what to do where bronze no longer has messages that were landed: `stop` the landing, or
+            `accept` that they are gone.
     """
 
     connector: Literal["kafka"]
@@ -37,6 +39,7 @@ class TopicExternal(Strict):
     max_messages: int = Field(default=5_000_000, gt=0)
     every: Seconds = 5
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
+    on_lost_rows: Literal["stop", "accept"] = "stop"
 
     @model_validator(mode="after")
     def _fit_together(self) -> TopicExternal:

@@ -9,25 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as f
 
+from python_ingest.backlog import bounded, looked_at
+from python_ingest.broken_files import broken_one, sorted_out
 from python_ingest.bronze import bronze_rows, format_of
+from python_ingest.bronze_checks import BronzeChecks, Lost
+from python_ingest.bronze_history import Doubt
 from python_ingest.bronze_table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.contents import Contents
 from python_ingest.contract import evolved_targets
 from python_ingest.declarations import FileFeed
 from python_ingest.errors import LandingError
-from python_ingest.examining import BROKEN, Examined, Examiner, Landed, is_known_as_broken
-from python_ingest.failures import broken_file
-from python_ingest.manifest import Batch, Candidate, Manifest, Noted
-from python_ingest.paths import spellings
+from python_ingest.examining import Examined, Examiner, Landed, is_known_as_broken
+from python_ingest.landing_again import LandingAgain
+from python_ingest.lost_rows import LostRows
+from python_ingest.manifest import Batch, Candidate, Manifest
 from python_ingest.progress import Progress
 from python_ingest.quarantine import Quarantine, check_broken_records
 from python_ingest.replaying import Replayer
@@ -77,13 +79,15 @@ class Lander:
             max_bytes=feed.external.max_bytes,
         )
         self._examiner = Examiner(feed, self._storage, contents, self._reader, self._manifest)
+        checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._lost_rows = LostRows(spark, feed, self._bronze, self._manifest, checks)
 
     def land(self) -> Landed:
         """Land all files that are new or have changed, the oldest first, in batches of bounded size.
 
         Raises:
-            LandingError: when the feed's location cannot be read, a landed file changed and may not, or the
-                contract or a bound of broken records stops the batch.
+            LandingError: when the feed's location cannot be read, a landed file changed and may not, landed
+                rows are gone from bronze, or the contract or a bound of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
         with self._begun(outcome) as listing:
@@ -110,47 +114,26 @@ class Lander:
     @contextmanager
     def _begun(self, outcome: Landed) -> Iterator[DataFrame]:
         """Make bronze ready and finish what an earlier run planned; give the listing."""
-        listing = self._listing().persist()
+        listing = looked_at(self._storage, self._manifest, self._feed.external, self._clock()).persist()
         try:
             self._bronze.prepare(self._manifest.landed_batch)
+            if doubt := self._lost_rows.doubt():
+                self._take_back_planned(doubt)
+                outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
+                self._lost_rows.record(outcome.settled, self._clock())
             self._finish_planned(listing, outcome)
             yield listing
         finally:
             listing.unpersist()
 
-    def _listing(self) -> DataFrame:
-        external = self._feed.external
-        listing = self._storage.listing(self._clock())
-        newest = self._manifest.newest_time() if external.discovery == "modified_after" else None
-        if newest is None:
-            return listing
-        is_late = f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap))
-        marked = listing.join(self._manifest.open_paths(), on="path", how="left")
-        return marked.where(is_late | f.col("is_open")).drop("is_open")
-
     def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
         self._progress.plan([candidate.file for candidate in candidates])
-        for some in self._bounded(candidates):
+        for some in bounded(candidates, self._feed.external):
             files, rows = outcome.files, outcome.rows
             self._progress.begin([candidate.file for candidate in some])
             accepted = self._examiner.examine(some, self._bronze.targets, outcome, self._clock())
             self._land_batch(accepted, outcome)
             self._progress.end(outcome.files - files, outcome.rows - rows)
-
-    def _bounded(self, candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
-        """Cut candidates into batches of `max_files` and `max_bytes`; a file is never cut."""
-        external = self._feed.external
-        batch: list[Candidate] = []
-        size = 0
-        for candidate in candidates:
-            full = len(batch) == external.max_files or size + candidate.file.size > external.max_bytes
-            if batch and full:
-                yield batch
-                batch, size = [], 0
-            batch.append(candidate)
-            size += candidate.file.size
-        if batch:
-            yield batch
 
     def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
         """Plan, write, confirm; a file that breaks the write is set aside and the others are planned anew."""
@@ -164,7 +147,7 @@ class Lander:
                 batch = self._manifest.plan(planned, self._clock(), above=self._bronze.last_batch())
                 self._bronze.append(rows, batch)
             except (Py4JJavaError, PySparkException) as error:
-                sound, broken = self._sorted_out(error, accepted)
+                sound, broken = sorted_out(error, accepted, self._rows)
                 if batch:
                     self._manifest.abandon(batch, f"{broken[0].file.path} is broken")
                 self._manifest.note([*broken], self._clock())
@@ -184,6 +167,24 @@ class Lander:
                 outcome.missing.setdefault(change.column, []).append(path)
         self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
+    def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
+        again = LandingAgain(self._bronze, self._manifest, self._examiner, self._replayer, self._rows)
+        everything = self._storage.listing(self._clock()).persist()
+        try:
+            again.land(lost, everything, partial(self._evolve, outcome=outcome))
+        finally:
+            everything.unpersist()
+
+    def _take_back_planned(self, doubt: Doubt) -> None:
+        """Let what an earlier run planned be planned anew: nobody knows how many rows of it were removed."""
+        batch = self._manifest.unfinished()
+        if batch is None:
+            return
+        self._bronze.remove(batch)
+        if batch.is_replay:
+            self._quarantine.unmark(batch)
+        self._manifest.abandon(batch, f"bronze was changed: {doubt.cause}")
+
     def _finish_planned(self, listing: DataFrame, outcome: Landed) -> None:
         """Finish the batch that an earlier run planned and did not confirm."""
         batch = self._manifest.unfinished()
@@ -198,6 +199,9 @@ class Lander:
 
         if self._bronze.has(batch):
             self._confirm(batch, lambda: unchanged() or [], outcome)
+        elif self._bronze.last_batch() >= batch.batch_id:  # Delta would skip the number
+            self._manifest.abandon(batch, "bronze had the batch and lost it")
+            return
         else:
             files = unchanged()
             if files is None:
@@ -206,35 +210,11 @@ class Lander:
             try:
                 self._bronze.append(self._rows(files), batch)
             except (Py4JJavaError, PySparkException) as error:
-                broken, _ = self._broken(error, files)
+                broken, _ = broken_one(error, files)
                 self._manifest.abandon(batch, f"{broken.file.path} is broken")
                 return
             self._confirm(batch, lambda: files, outcome)
         outcome.resumed = batch.batch_id
-
-    def _sorted_out(self, error: Exception, files: Sequence[Examined]) -> tuple[list[Examined], list[Noted]]:
-        """Return the files that can be read, and those that cannot, after one of them made a job fail."""
-        sound, noted = list(files), []
-        while True:
-            broken, reason = self._broken(error, sound)
-            sound.remove(broken)
-            noted.append(Noted(broken.plan, "rejected", reason))
-            try:
-                if sound:
-                    self._rows(sound).write.format("noop").mode("overwrite").save()
-                return sound, noted
-            except (Py4JJavaError, PySparkException) as next_error:
-                error = next_error
-
-    def _broken(self, error: Exception, files: Sequence[Examined]) -> tuple[Examined, str]:
-        """Return the file that made a write fail, with the reason; raise the error if it is none of them."""
-        found = broken_file(error)
-        broken = next(
-            (examined for examined in files if found and found[0] in spellings(examined.file.uri)), None
-        )
-        if broken is None or found is None:
-            raise error
-        return broken, BROKEN + found[1]
 
     def _rows(self, files: Sequence[Examined]) -> DataFrame:
         """Read files, in no more parts than it takes: each gives a file of the table."""

@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -168,7 +168,7 @@ def _tell(feed: Feed, outcome: Outcome, seconds: float) -> None:
         output.row("landed", feed.table, _files_landed(outcome), seconds, **facts)
     else:
         said = _table_landed(outcome) if isinstance(outcome, LandedTable) else _topic_landed(outcome)
-        output.row("landed", feed.table, said, seconds, **asdict(outcome))
+        output.row("landed", feed.table, said, seconds, **asdict(replace(outcome, settled=None)))
     if not isinstance(outcome, LandedTopic):
         for column in outcome.evolved:
             output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
@@ -176,6 +176,9 @@ def _tell(feed: Feed, outcome: Outcome, seconds: float) -> None:
             more = f" and {count_of(len(files) - SHOWN, 'other')}" if len(files) > SHOWN else ""
             said = f"{feed.table}.{column} is NULL: not in {', '.join(files[:SHOWN])}{more}"
             output.note("missing column", said, column=column, paths=files)
+    if outcome.settled:
+        event = "lost rows" if outcome.settled.lost else "checked"
+        output.note(event, outcome.settled.message, decision=outcome.settled.decision)
     if isinstance(outcome, Landed):
         _tell_files(outcome)
     elif isinstance(outcome, LandedTable):

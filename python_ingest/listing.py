@@ -10,11 +10,14 @@ from pyspark.sql.functions import expr
 from rich.table import Table
 
 from python_ingest.batches import Batches
+from python_ingest.bronze_checks import BronzeChecks
+from python_ingest.bronze_table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.connections import connection
 from python_ingest.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.errors import TidemarkError
 from python_ingest.kafka.topic import topic_of
+from python_ingest.lost_rows import doubt_in
 from python_ingest.output import count_of, output
 from python_ingest.project import Project
 from python_ingest.storage import utc_time
@@ -37,6 +40,7 @@ class Listed:
         last_processed_at: the time up to which it is landed, by the source: of files the newest one's.
         rows: rows landed.
         lag: how far that is behind the source, in words.
+        doubt: why rows that landed may be gone from bronze, by its commits; None where they keep all rows.
     """
 
     feed: str
@@ -45,6 +49,7 @@ class Listed:
     last_processed_at: datetime | None
     rows: int
     lag: str
+    doubt: str | None = None
 
 
 def listed(spark: SparkSession, project: Project, clock: Clock = utc_now) -> list[Listed]:
@@ -54,13 +59,13 @@ def listed(spark: SparkSession, project: Project, clock: Clock = utc_now) -> lis
     found = []
     for feed in project.feeds.values():
         known = files if isinstance(feed, FileFeed) else batches
-        rows, last = known.get(feed.name, (0, None))
+        rows, batch, last = known.get(feed.name, (0, 0, None))
         kind, source = _kind(feed)
         if isinstance(feed, TopicFeed):
             lag = _messages_behind(spark, project, feed)
         else:
             lag = in_words(clock() - last) if last else NOTHING
-        found.append(Listed(feed.name, kind, source, last, rows, lag))
+        found.append(Listed(feed.name, kind, source, last, rows, lag, _doubt(spark, project, feed, batch)))
     return found
 
 
@@ -84,6 +89,10 @@ def show_feeds(spark: SparkSession, project: Project) -> None:
         last = f"{feed.last_processed_at:%Y-%m-%d %H:%M:%S}" if feed.last_processed_at else NOTHING
         table.add_row(feed.feed, f"{feed.kind}: {feed.source}", last, f"{feed.rows:,}", feed.lag)
     output.console.print(table)
+    for feed in feeds:
+        if feed.doubt:
+            said = f"landed rows of {feed.feed} may be gone ({feed.doubt}); `tidemark land` counts them"
+            output.note("bronze changed", said)
 
 
 def _kind(feed: Feed) -> tuple[str, str]:
@@ -95,13 +104,29 @@ def _kind(feed: Feed) -> tuple[str, str]:
     return "postgresql", f"{feed.external.connection}, {feed.external.source}"
 
 
-def _sums(spark: SparkSession, table: str, newest: str) -> dict[str, tuple[int, datetime | None]]:
+def _doubt(spark: SparkSession, project: Project, feed: Feed, batch: int) -> str | None:
+    """Return why rows that landed up to a batch may be gone from bronze."""
+    if not batch:
+        return None
+    if not table_exists(spark, feed.table):
+        return f"{feed.table} does not exist"
+    checks = BronzeChecks(spark, project.ops_schema, feed.name)
+    doubt = doubt_in(spark, BronzeTable(spark, feed), checks, batch)
+    return doubt.cause if doubt else None
+
+
+def _sums(spark: SparkSession, table: str, newest: str) -> dict[str, tuple[int, int, datetime | None]]:
     if not table_exists(spark, table):
         return {}
     landed = spark.table(table).where("state = 'landed'").groupBy("feed")
-    rows: Any = landed.agg(*map(expr, ("sum(row_count) as rows", f"unix_micros({newest}) as last"))).collect()
+    sums = ("sum(row_count) as rows", "max(batch_id) as batch", f"unix_micros({newest}) as last")
+    rows: Any = landed.agg(*map(expr, sums)).collect()
     return {
-        row["feed"]: (row["rows"] or 0, utc_time(row["last"]) if row["last"] is not None else None)
+        row["feed"]: (
+            row["rows"] or 0,
+            row["batch"],
+            utc_time(row["last"]) if row["last"] is not None else None,
+        )
         for row in rows
     }
 

@@ -142,14 +142,27 @@ class Manifest(FeedTable):
         """
         if self._unfinished is None:
             return None
+        return self.planned(self._unfinished)
+
+    def planned(self, batch_id: int) -> Batch:
+        """Return a batch as it was planned."""
         rows = (
-            self._newest()
-            .where(f"batch_id = {self._unfinished}")
+            self._rows()
+            .where(f"state = 'planned' and batch_id = {batch_id}")
             .selectExpr("*", "unix_micros(modified_at) as modified", "unix_micros(recorded_at) as recorded")
             .orderBy("path")
             .collect()
         )
-        return Batch(self._unfinished, utc_time(rows[0]["recorded"]), tuple(_planned(row) for row in rows))
+        return Batch(batch_id, utc_time(rows[0]["recorded"]), tuple(_planned(row) for row in rows))
+
+    def landed(self) -> DataFrame:
+        """Return how many rows each landed file brought: `batch_id`, `path`, `landed`.
+
+        A file that changed is there with each of its batches. `path` is null for a batch of rejected records.
+        """
+        landed = self._rows().where("state = 'landed'").groupBy("batch_id", "path")
+        rows = landed.agg(expr("max_by(row_count, _sequence) as landed"))
+        return rows.selectExpr("batch_id", f"nullif(path, '{REPLAY}') as path", "landed")
 
     def candidates(self, listing: DataFrame) -> list[Candidate]:
         """Return the listed files whose newest state is not landed with this size and time, the oldest first.

@@ -74,12 +74,17 @@ class Replayer:
             self._quarantine.unmark(batch)
             self._manifest.abandon(batch, "the replay was cut off")
 
-    def _land(self, batch: Batch, outcome: Landed) -> None:
+    def rows(self, batch: Batch) -> DataFrame | None:
+        """Return the rows of the records that a batch replays, or None when there are none."""
         records = self._quarantine.records(batch.batch_id)
-        assert records is not None  # noqa: S101  # they were marked just now
-        self._bronze.append(
-            self._parsed(records).withColumn("_row_number", f.monotonically_increasing_id()), batch
-        )
+        if records is None:
+            return None
+        return self._parsed(records).withColumn("_row_number", f.monotonically_increasing_id())
+
+    def _land(self, batch: Batch, outcome: Landed) -> None:
+        rows = self.rows(batch)
+        assert rows is not None  # noqa: S101  # they were marked just now
+        self._bronze.append(rows, batch)
         self._confirm(batch, outcome)
 
     def _confirm(self, batch: Batch, outcome: Landed) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+
+from pyspark.sql import functions as f
 
 from python_ingest.delta_log import DeltaLog
 
@@ -81,10 +84,46 @@ def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
     return line
 
 
+def loaded_iceberg(spark: SparkSession, table: str) -> Any:
+    """Return an Iceberg table as Iceberg's own object, which tells snapshots without a Spark job."""
+    jvm: Any = spark._jvm
+    name = f"{spark.catalog.currentCatalog()}.{table}"
+    loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
+    loaded.refresh()
+    return loaded
+
+
+def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str]) -> None:
+    """Put rows in the place of those of a batch that came from some files, or of all of the batch.
+
+    On Delta it is one commit. Iceberg replaces whole data files only: there the old rows are deleted, then
+    the new ones appended. A landing that is killed in between leaves rows gone, which the next one sees.
+
+    Args:
+        rows: with the table's columns.
+        table: `schema.name`.
+        batch_id: the value of `_batch_id`.
+        paths: values of `_source_file`; empty for all.
+    """
+    spark = rows.sparkSession
+    if table_format(spark) == DELTA:
+        replaced = f.col("_batch_id") == f.lit(batch_id)
+        if paths:
+            replaced &= f.col("_source_file").isin([*paths])
+        rows.writeTo(table).overwrite(replaced)
+        return
+    texts = [path.replace("\\", "\\\\").replace("'", "\\'") for path in paths]
+    listed = "', '".join(texts)
+    of_files = f" and _source_file in ('{listed}')" if texts else ""
+    # a DELETE makes a snapshot even where it finds no row, so that no reader takes this for a plain append
+    spark.sql(f"delete from {table} where _batch_id = {batch_id}{of_files}")
+    append(rows, table)
+
+
 def identity_of(spark: SparkSession, table: str) -> str:
     """Return the id of a table, which another table of the same name does not have."""
     if table_format(spark) == DELTA:
-        return str(DeltaLog(spark, table).state()["id"])
+        return DeltaLog(spark, table).identity
     properties = spark.sql(f"show tblproperties {table}").where(f"key = '{TABLE_ID}'").first()
     return str(properties["value"]) if properties else ""
 

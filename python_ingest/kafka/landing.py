@@ -17,6 +17,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
 
 from python_ingest.batches import Batches, PlannedBatch, SourceState
+from python_ingest.bronze_checks import BronzeChecks, Settled
 from python_ingest.bronze_table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.connections import connection
@@ -25,6 +26,7 @@ from python_ingest.errors import LandingError, TidemarkError
 from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.topic import spark_options, topic_of
+from python_ingest.lost_rows import LostRows
 from python_ingest.manifest import Batch
 from python_ingest.quarantine import Quarantine
 from python_ingest.storage import utc_time
@@ -47,6 +49,7 @@ class LandedTopic:
         broken: those of them that could not be decoded.
         batches: number of batches.
         until: the newest time of a message that has landed.
+        settled: what became of landed messages that bronze may have lost.
     """
 
     feed: str
@@ -54,6 +57,7 @@ class LandedTopic:
     broken: int = 0
     batches: int = 0
     until: datetime | None = None
+    settled: Settled | None = None
 
 
 class TopicLander:
@@ -85,6 +89,8 @@ class TopicLander:
         self._bronze = BronzeTable(spark, feed, ("_message_partition", "_message_offset"))
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.topic)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
+        checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._lost_rows = LostRows(spark, feed, self._bronze, self._batches, checks)
         self._error: Exception | None = None
         self._outcome = LandedTopic(feed.name)
 
@@ -92,7 +98,8 @@ class TopicLander:
         """Land what there is.
 
         Raises:
-            LandingError: when no broker answers, or messages are gone that were not landed.
+            LandingError: when no broker answers, messages are gone that were not landed, or landed ones are
+                gone from bronze.
         """
         self.finish(self.start())
         return self._outcome
@@ -110,6 +117,9 @@ class TopicLander:
         self._told = told
         self._topic = topic_of(self._feed.name, self._connection, external.topic)
         self._bronze.prepare(self._batches.landed_batch)
+        if doubt := self._lost_rows.doubt():
+            self._outcome.settled = self._lost_rows.settle(doubt)
+            self._lost_rows.record(self._outcome.settled, self._clock())
         checkpoint = Checkpoint(self._spark, self._bronze)
         self._catch_up()
         self._check_identity(checkpoint)

@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from python_ingest.batches import Batches, SourceState
+from python_ingest.bronze_checks import BronzeChecks, Settled
 from python_ingest.bronze_table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.connections import connection
@@ -27,6 +28,7 @@ from python_ingest.declarations import TableFeed
 from python_ingest.errors import LandingError
 from python_ingest.failures import innermost
 from python_ingest.formats.base import Rejection
+from python_ingest.lost_rows import LostRows
 from python_ingest.postgresql.reading import Reading
 from python_ingest.postgresql.snapshot import Snapshot, snapshot, told
 from python_ingest.postgresql.source import source_of
@@ -54,6 +56,7 @@ class LandedTable:
         without_cursor: rows of the source that have no cursor, up to 1000; counted by the first landing.
         still_open: whether transactions ran on whose rows a later landing will look for.
         resumed: number of the batch that an earlier run had written and this one confirmed.
+        settled: what became of landed rows that bronze may have lost.
     """
 
     feed: str
@@ -68,6 +71,7 @@ class LandedTable:
     without_cursor: int = 0
     still_open: bool = False
     resumed: int | None = None
+    settled: Settled | None = None
 
 
 class TableLander:
@@ -97,23 +101,31 @@ class TableLander:
         self._connection = connection(feed.external.connection, "postgresql")
         self._bronze = BronzeTable(spark, feed, _skipping(feed))
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.source)
+        checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._lost_rows = LostRows(spark, feed, self._bronze, self._batches, checks)
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
 
     def land(self) -> LandedTable:
         """Land what is new.
 
         Raises:
-            LandingError: when the database cannot be reached or read, or its columns are not what the
-                contract allows. The mark is where it was after the last batch that landed.
+            LandingError: when the database cannot be reached or read, its columns are not what the contract
+                allows, or landed rows are gone from bronze. The mark is where it was after the last batch
+                that landed.
         """
         outcome = LandedTable(self._feed.name)
         self._bronze.prepare(self._batches.landed_batch)
-        self._finish_planned(outcome)
+        doubt = self._lost_rows.doubt()
+        if doubt:
+            outcome.settled = self._lost_rows.settle(doubt)
+        self._finish_planned(outcome, is_doubtful=doubt is not None)
         with told(self._feed.name, self._connection), snapshot(self._connection) as taken:
             try:
                 self._land(taken, outcome)
             except (Py4JJavaError, PySparkException) as error:
                 raise self._stopped(error) from error
+        if outcome.settled:
+            self._lost_rows.record(outcome.settled, self._clock())
         return outcome
 
     def _land(self, taken: Snapshot, outcome: LandedTable) -> None:
@@ -123,7 +135,8 @@ class TableLander:
         reading = Reading(self._spark, self._feed, self._connection, taken, source)
         reading.resolve(self._bronze.targets)
         self._evolve(reading, outcome)
-        compares_all = self._compares_all or is_other
+        has_lost = outcome.settled is not None and outcome.settled.decision == "compared"
+        compares_all = self._compares_all or is_other or has_lost
         window = Window(taken, self._feed.external, source, state, compares_all=compares_all)
         after = replace(_open(state, taken), source_id=source.identity, read_at=self._read_at(taken))
         if state.mark is None and self._feed.external.cursor:
@@ -215,12 +228,18 @@ class TableLander:
         outcome.batches += 1
         outcome.rows += number
 
-    def _finish_planned(self, outcome: LandedTable) -> None:
-        """Confirm the batch that an earlier run planned, if bronze has it; else its rows are planned anew."""
+    def _finish_planned(self, outcome: LandedTable, *, is_doubtful: bool) -> None:
+        """Confirm the batch that an earlier run planned, if bronze has it; else its rows are planned anew.
+
+        So are they where bronze was changed since: nobody knows how many of them are left.
+        """
         planned = self._batches.unfinished
         if planned is None:
             return
-        if self._bronze.has(planned.batch):
+        if is_doubtful:
+            self._bronze.remove(planned.batch)
+            self._batches.abandon(planned)
+        elif self._bronze.has(planned.batch):
             number = self._bronze.rows(planned.batch).count()
             self._batches.confirm(planned, number)
             outcome.resumed = planned.batch.batch_id
