@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import both_formats, both_formats_nightly, latest_version
+from tests.conftest import MakeFeed, both_formats, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
@@ -129,3 +129,27 @@ def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: Fixtu
         assert cases.said("pairs_labelled") == {"pairs_labelled": "no change"}
     assert cases.dbt("run", "--select", "pairs_labelled", "--empty").failed == []
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
+
+
+@pytest.mark.core
+@both_formats
+def test_lost_files_that_land_again_change_no_other_row(cases: FixtureProject, make_feed: MakeFeed) -> None:
+    """R1.5: an older file that comes back wins over no newer one: silver is as it was before the loss."""
+    columns = {"id": "string", "name": "string", "sent": "string"}
+    people = make_feed(columns, on_lost_rows="land_again")
+    people.write("one.csv", "id,name,sent\n1,old,1\n2,Bob,1\n")
+    people.land()
+    people.write("two.csv", "id,name,sent\n1,new,1\n")
+    people.land()
+    cases.said("people")
+    before = cases.rows("people")
+    assert before == [("1", "new", "1"), ("2", "Bob", "1")]
+
+    people.spark.sql(f"delete from {people.feed.table} where _source_file = 'one.csv'")
+    assert "append-only" in cases.said("people")["people"]
+    assert cases.rows("people") == [("1", "new", "1")], "built before the landing that brings the file back"
+    people.land()
+    assert "append-only" in cases.said("people")["people"]
+    assert cases.rows("people") == before
+    assert people.land().settled is None
+    assert cases.said("people") == {"people": "no change"}

@@ -34,6 +34,13 @@ FAULTS = (
         f"{LAND}test_landing.py::test_delta_skips_a_batch_that_it_has",
     ),
     Fault(
+        "rows that bronze lost are noticed",
+        "python_ingest/delta_log.py",
+        'removes = removes or json.loads(line)["remove"]["dataChange"]',
+        "removes = False",
+        f"{LAND}test_lost_rows.py::test_the_landing_stops_where_landed_rows_are_gone",
+    ),
+    Fault(
         "broken records are kept",
         "python_ingest/quarantine.py",
         "update set replayed_batch = {batch.batch_id}",

@@ -219,3 +219,23 @@ def test_a_broker_that_does_not_answer_is_told(make_topic: MakeTopic, monkeypatc
     with pytest.raises(LandingError, match="no broker answers") as caught:
         topic.land()
     assert "secret-word" not in str(caught.value)
+
+
+@pytest.mark.R1
+def test_messages_that_bronze_lost_are_noticed(make_topic: MakeTopic) -> None:
+    """R1.5: the landing stops; once it is accepted that they are gone, it goes on from its offsets."""
+    topic = make_topic()
+    topic.send({"device_id": "a"}, {"device_id": "b"})
+    topic.land()
+    topic.spark.sql(f"delete from {topic.feed.table} where device_id = 'a'")
+    topic.send({"device_id": "c"})
+    with pytest.raises(LandingError, match=r"lacks 1 landed row, of batch 1 \(DELETE at") as stopped:
+        topic.land()
+    assert "to `accept` (they stay gone)" in stopped.value.fix
+    topic.feed = make_topic(partitions=0, on_lost_rows="accept").feed
+    outcome = topic.land()
+    assert outcome.messages == 1
+    assert outcome.settled
+    assert outcome.settled.decision == "accepted"
+    assert topic.bronze("device_id", "_batch_id") == [("b", 1), ("c", 2)]
+    assert topic.land().settled is None

@@ -339,3 +339,24 @@ def test_a_landing_that_is_cut_off_goes_on(make_source: MakeSource, monkeypatch:
     assert outcome.resumed == (2 if method == "confirm" else None)
     assert [row[0] for row in source.bronze("order_id")] == [1, 2, 3, 4, 5]
     assert TableLander(source.spark, source.feed, source.ops_schema).land().rows == 0
+
+
+def test_rows_that_bronze_lost_are_noticed_and_come_back(make_source: MakeSource) -> None:
+    """R1.5: the landing stops; by the declaration's word all rows are compared once, and those gone land."""
+    source = make_source()
+    source.order(1, "2025-01-01 10:00+00")
+    source.order(2, "2025-01-01 11:00+00")
+    source.land()
+    source.spark.sql(f"delete from {source.feed.table} where order_id = 1")
+    with pytest.raises(LandingError, match=r"lacks 1 landed row, of batch 1 \(DELETE at") as stopped:
+        source.land()
+    assert "`land_again` (all rows of the source are compared) or `accept`" in stopped.value.fix
+    lands_again = source.feed.external.model_copy(update={"on_lost_rows": "land_again"})
+    source.feed = source.feed.model_copy(update={"external": lands_again})
+    outcome = source.land()
+    assert (outcome.rows, outcome.unchanged) == (1, 1)
+    assert outcome.settled
+    assert outcome.settled.decision == "compared"
+    assert source.bronze("order_id", "_batch_id") == [(1, 2), (2, 1)]
+    again = source.land()
+    assert (again.rows, again.unchanged, again.settled) == (0, 0, None)

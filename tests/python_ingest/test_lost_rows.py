@@ -1,0 +1,309 @@
+"""Landed rows that bronze lost: noticed by its commits, counted, landed again or accepted, as is declared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest.bronze_checks import BronzeChecks
+from python_ingest.bronze_history import Doubt
+from python_ingest.bronze_table import BronzeTable
+from python_ingest.errors import LandingError
+from python_ingest.landing import Lander
+from python_ingest.listing import listed, show_feeds
+from python_ingest.lost_rows import LostRows
+from python_ingest.manifest import Manifest
+from python_ingest.project import Project
+from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats, both_formats_nightly, take_back
+
+pytestmark = pytest.mark.R1
+
+ONE, TWO, THREE = "id,name\n1,Ada\n2,Bob\n", "id,name\n3,Cy\n", "id,name\n4,Di\n"
+LANDED = [("1", "it's 1.csv", 1), ("2", "it's 1.csv", 1), ("3", "two.csv", 1), ("4", "three.csv", 2)]
+
+
+def _land_three(people: FeedFolder) -> None:
+    """Land a batch of two files, and a batch of one."""
+    people.write("it's 1.csv", ONE)
+    people.write("two.csv", TWO)
+    people.land()
+    people.write("three.csv", THREE)
+    people.land()
+
+
+def _rows(people: FeedFolder) -> list[tuple[Any, ...]]:
+    return people.rows("id", "_source_file", "_batch_id")
+
+
+def _doubt(people: FeedFolder) -> str | None:
+    """What `tidemark list` says of bronze."""
+    project = Project(ROOT, {"people": people.feed}, people.ops_schema)
+    return listed(people.spark, project)[0].doubt
+
+
+def _decisions(people: FeedFolder) -> list[tuple[Any, ...]]:
+    checks = people.spark.table(f"{people.ops_schema}.bronze_checks").orderBy("_sequence")
+    return [tuple(row) for row in checks.selectExpr("decision", "to_json(lost)").collect()]
+
+
+def _jobs(spark: SparkSession, group: str) -> int:
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
+
+
+@pytest.mark.core
+@both_formats
+def test_the_landing_stops_where_landed_rows_are_gone(
+    make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R1.5: a part deleted, a version taken back: files and cause are named; restored, all goes on."""
+    people = make_feed()
+    _land_three(people)
+    full = people.version()
+    people.spark.sql(f"delete from {people.feed.table} where id = '2'")
+    people.write("four.csv", "id,name\n5,Eve\n")
+    show_feeds(people.spark, Project(ROOT, {"people": people.feed}, people.ops_schema))
+    shown = capsys.readouterr().out
+    assert f" at version {people.version()}); `tidemark land` counts them" in shown
+    with pytest.raises(LandingError) as stopped:
+        people.land()
+    assert f"{people.feed.table} lacks 1 landed row, of it's 1.csv (" in stopped.value.what
+    assert " at version " in stopped.value.what
+    assert f"{full}" in stopped.value.fix, "the version to restore"
+    assert "`land_again` (their files are read again) or `accept`" in stopped.value.fix
+    assert people.states()[-1][0] == "three.csv", "nothing landed"
+
+    take_back(people.spark, people.feed.table, full)
+    assert people.land().files == 1
+    assert _rows(people) == [*LANDED, ("5", "four.csv", 3)]
+    assert people.land().settled is None
+
+    take_back(people.spark, people.feed.table, full)
+    with pytest.raises(LandingError, match=r"lacks 1 landed row, of four\.csv \("):
+        people.land()
+
+
+@pytest.mark.core
+@both_formats
+def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
+    """R1.5: under their own batches; what was left of a file does not double; the next landing is quiet."""
+    people = make_feed(on_lost_rows="land_again")
+    _land_three(people)
+    before = people.rows("id", "name", "_source_file", "_batch_id", "_ingested_at", "_corrupt_record")
+    people.spark.sql(f"delete from {people.feed.table} where id in ('2', '4')")
+    settled = people.land().settled
+    assert settled
+    assert [(lost.path, lost.batch_id, lost.landed, lost.found) for lost in settled.lost] == [
+        ("it's 1.csv", 1, 2, 1),
+        ("three.csv", 2, 1, 0),
+    ]
+    assert f"{people.feed.table} lacks 2 landed rows, of it's 1.csv, three.csv (" in settled.message
+    assert settled.message.endswith("they landed again")
+    assert people.rows("id", "name", "_source_file", "_batch_id", "_ingested_at", "_corrupt_record") == before
+    assert len(set(people.rows("_batch_id", "_row_number"))) == 4
+    version = people.version()
+    again = people.land()
+    assert (again.settled, again.known, people.version()) == (None, 3, version)
+
+    people.spark.sql(f"drop table {people.feed.table}")
+    people.write("four.csv", "id,name\n5,Eve\n")
+    assert people.land().files == 1
+    assert _rows(people) == [*LANDED, ("5", "four.csv", 3)]
+    assert people.land().settled is None
+
+
+def test_a_table_created_anew_is_noticed(make_feed: MakeFeed) -> None:
+    """R1.5: replaced in place, or dropped; the files that are as they were land, the others are named."""
+    people = make_feed()
+    _land_three(people)
+    table = people.feed.table
+    schema = ", ".join(
+        f"{field.name} {field.dataType.simpleString()}" for field in people.spark.table(table).schema
+    )
+    people.spark.sql(f"create or replace table {table} ({schema}) using delta")
+    with pytest.raises(
+        LandingError, match=r"lacks 4 landed rows, of it's 1\.csv, two\.csv, three\.csv \(CREATE OR"
+    ):
+        people.land()
+    people.spark.sql(f"drop table {table}")
+    people.spark.sql(f"create table {table} (id string, name string) using delta")
+    with pytest.raises(
+        LandingError, match=r"4 landed rows, .* \(the table was created anew .*\).*\n.* a copy of the"
+    ):
+        people.land()
+
+    (people.folder / "two.csv").unlink()
+    people.write("three.csv", "id,name\n4,Other bytes\n")
+    again = make_feed(on_lost_rows="land_again")
+    with pytest.raises(
+        LandingError, match=r"lacks 2 landed rows, of two\.csv, three\.csv .* cannot land again"
+    ):
+        again.land()
+    accepting = make_feed(on_lost_rows="accept")
+    assert accepting.land().files == 1, "the changed file is new"
+    assert accepting.rows("id", "name", "_batch_id") == [
+        ("1", "Ada", 1),
+        ("2", "Bob", 1),
+        ("4", "Other bytes", 3),
+    ]
+    assert make_feed().land().settled is None
+
+
+@both_formats_nightly
+def test_accepted_once_and_for_these_rows_only(make_feed: MakeFeed) -> None:
+    """R1.5: said once; the next landing neither counts nor stops, and other rows that go later are seen."""
+    people = make_feed(on_lost_rows="accept")
+    _land_three(people)
+    people.spark.sql(f"delete from {people.feed.table} where id = '1'")
+    settled = people.land().settled
+    assert settled
+    assert settled.message.endswith("accepted, as `on_lost_rows` says")
+    strict = make_feed()
+    assert strict.land().settled is None
+    people.spark.sql(f"delete from {people.feed.table} where id = '3'")
+    with pytest.raises(LandingError, match=r"lacks 1 landed row, of two\.csv \("):
+        strict.land()
+    people.land()
+    assert strict.land().settled is None
+    assert [(decision, json.loads(lost)) for decision, lost in _decisions(people)] == [
+        ("accepted", [{"path": "it's 1.csv", "batch_id": 1, "landed": 2, "found": 1}]),
+        ("accepted", [{"path": "two.csv", "batch_id": 1, "landed": 1, "found": 0}]),
+    ]
+
+
+@pytest.mark.core
+@both_formats
+def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: SparkSession) -> None:
+    """R1.5, R4.2: columns, properties, compaction, rows added; and to know that takes no Spark job."""
+    people = make_feed()
+    _land_three(people)
+    table, is_delta = people.feed.table, spark.conf.get("spark.sql.sources.default") == "delta"
+    compact = f"optimize {table}" if is_delta else f"call lakehouse.system.rewrite_data_files('{table}')"
+    for statement in (
+        f"alter table {table} add columns (more string)",
+        f"alter table {table} set tblproperties ('mine' = '1')",
+        f"insert into {table} select * from {table} where id = '3'",
+        f"delete from {table} where id = 'none'",
+        compact,
+    ):
+        spark.sql(statement)
+    bronze = BronzeTable(spark, people.feed)
+    lost = LostRows(
+        spark,
+        people.feed,
+        bronze,
+        Manifest(spark, people.ops_schema, "people"),
+        BronzeChecks(spark, people.ops_schema, "people"),
+    )
+    spark.sparkContext.setJobGroup(f"asked {table}", "")
+    assert lost.doubt() is None
+    assert _jobs(spark, f"asked {table}") == 0
+    spark.sparkContext.setJobGroup(f"counted {table}", "")
+    assert lost.settle(Doubt("a test")).decision == "complete"
+    assert _jobs(spark, f"counted {table}") > 0
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+
+def test_a_log_that_does_not_go_back_is_counted_once(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: many commits since the last batch: nothing is gone, which the next landing knows."""
+    people.write("one.csv", ONE)
+    people.land()
+    for number in range(3):
+        people.spark.sql(f"alter table {people.feed.table} set tblproperties ('mine' = '{number}')")
+    monkeypatch.setattr("python_ingest.bronze_history.LOOKED_AT", 3)
+    assert _doubt(people) == "its log no longer shows the commit of batch 1"
+    settled = people.land().settled
+    assert settled
+    assert settled.message.endswith("counted, and all rows that landed are there")
+    assert people.land().settled is None
+    people.spark.sql(f"update {people.feed.table} set name = 'x' where id = '1'")
+    assert _doubt(people) == f"UPDATE at version {people.version()}"
+    assert people.land().settled
+    assert _doubt(people) is None
+
+
+def test_replayed_records_and_older_versions_of_a_file_are_counted(make_feed: MakeFeed) -> None:
+    """R1.5: a replayed record comes back under its batch; what a file held before it changed cannot."""
+    people = make_feed(on_lost_rows="land_again")
+    people.write("a.csv", "id,name\n1,Ada\n2,Bob,more\n")
+    people.land()
+    rejected = f"{people.ops_schema}.rejected_records"
+    people.spark.sql(f"update {rejected} set raw_record = '2,Bob'")
+    Lander(people.spark, people.feed, people.ops_schema).replay()
+    before = people.rows("id", "_corrupt_record", "_batch_id")
+    assert before == [("1", None, 1), ("2", "2,Bob,more", 1), ("2", None, 2)]
+    people.spark.sql(f"truncate table {people.feed.table}")
+    assert people.land().settled
+    assert people.rows("id", "_corrupt_record", "_batch_id") == before
+    assert people.spark.table(rejected).count() == 1, "a broken record is kept once"
+
+    people.write("a.csv", "id,name\n7,Other\n")
+    assert people.land().files == 1
+    people.spark.sql(f"delete from {people.feed.table} where id in ('1', '7')")
+    with pytest.raises(LandingError, match=r"lacks 1 landed row, of a\.csv \(.*they cannot land again"):
+        people.land()
+    assert people.rows("id", "_batch_id") == [("2", 1), ("2", 2), ("7", 3)]
+
+
+@pytest.mark.parametrize(("statement", "reason"), [
+    ("restore table {} to version as of 1", "bronze was changed: RESTORE"),
+    ("delete from {} where id = '3'", "bronze was changed: DELETE"),
+])  # fmt: skip
+def test_a_batch_that_was_not_confirmed_is_planned_anew(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch, statement: str, reason: str
+) -> None:
+    """R1.5: appended, not confirmed, then taken away, in part or whole: Delta would skip its number."""
+    people.write("one.csv", ONE)
+    people.land()
+    people.write("two.csv", "id,name\n3,Cy\n4,Di\n")
+    _killed_before_confirming(people, monkeypatch)
+    people.spark.sql(statement.format(people.feed.table))
+    assert people.land().files == 1
+    assert people.rows("id", "_batch_id") == [("1", 1), ("2", 1), ("3", 3), ("4", 3)]
+    reasons = people.spark.table(f"{people.ops_schema}.ingested_files").where("state = 'abandoned'")
+    assert [row["reason"].startswith(reason) for row in reasons.collect()] == [True]
+
+
+def test_the_first_batch_taken_away_before_it_was_confirmed(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.5: no batch has landed yet, so nothing is counted; the files are planned anew all the same."""
+    people.write("one.csv", ONE)
+    _killed_before_confirming(people, monkeypatch)
+    take_back(people.spark, people.feed.table, 0)
+    assert people.land().files == 1
+    assert people.rows("id", "_batch_id") == [("1", 2), ("2", 2)]
+
+
+def _killed_before_confirming(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "confirm", killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+
+
+def test_a_landing_again_that_is_killed(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.5: killed between two batches, or before the check is recorded: the next landing does the rest."""
+    people = make_feed(on_lost_rows="land_again")
+    _land_three(people)
+    people.spark.sql(f"delete from {people.feed.table} where id in ('1', '4')")
+    replace = BronzeTable.replace
+
+    def killed(bronze: BronzeTable, *arguments: Any) -> None:
+        replace(bronze, *arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BronzeTable, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+    assert len(_rows(people)) == 3
+    people.land()
+    assert _rows(people) == LANDED
