@@ -65,7 +65,7 @@ def doubt_about(
         spark: the session.
         table: `schema.name`.
         writer: the writer of landing's appends.
-        landed_batch: the last landed batch.
+        landed_batch: the last landed batch; 0 where none has landed, and a batch may wait to be confirmed.
         checked: gives the version at which rows were counted last; asked only where it matters.
     """
     commits: list[Commit] = []
@@ -76,6 +76,7 @@ def doubt_about(
             is_whole = True
             break
         commits.append(commit)
+    is_whole = is_whole or not landed_batch
     if is_whole and not any(commit.removes for commit in commits):
         return None
     version, newest = checked(), commits[0].version if commits else 0

@@ -199,9 +199,6 @@ class Lander:
 
         if self._bronze.has(batch):
             self._confirm(batch, lambda: unchanged() or [], outcome)
-        elif self._bronze.last_batch() >= batch.batch_id:  # Delta would skip the number
-            self._manifest.abandon(batch, "bronze had the batch and lost it")
-            return
         else:
             files = unchanged()
             if files is None:

@@ -59,8 +59,7 @@ class LostRows:
 
     def doubt(self) -> Doubt | None:
         """Return why landed rows may be gone, by the table's commits since the last landed batch."""
-        batch = self._landings.landed_batch
-        return doubt_in(self._spark, self._bronze, self._checks, batch) if batch else None
+        return doubt_in(self._spark, self._bronze, self._checks, self._landings.landed_batch)
 
     def settle(self, doubt: Doubt, land_again: Callable[[Sequence[Lost]], None] | None = None) -> Settled:
         """Count bronze's rows and do what the declaration says where some are gone.

@@ -126,7 +126,7 @@ FAULTS = (
     ),
     Fault(
         "new files are found by path",
-        "python_ingest/landing.py",
+        "python_ingest/backlog.py",
         "newest - timedelta(seconds=external.overlap)",
         "newest + timedelta(seconds=1)",
         f"{LAND}test_discovery.py",

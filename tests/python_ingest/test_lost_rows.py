@@ -107,10 +107,16 @@ def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     again = people.land()
     assert (again.settled, again.known, people.version()) == (None, 3, version)
 
+    for number in range(12):
+        people.write(f"more {number:02}.csv", f"id,name\n{number:02},Eve\n")
+    people.land()
+    before = _rows(people)
     people.spark.sql(f"drop table {people.feed.table}")
     people.write("four.csv", "id,name\n5,Eve\n")
-    assert people.land().files == 1
-    assert _rows(people) == [*LANDED, ("5", "four.csv", 3)]
+    outcome = people.land()
+    assert outcome.settled
+    assert "of it's 1.csv, two.csv, three.csv and 12 others (" in outcome.settled.message
+    assert (outcome.files, _rows(people)) == (1, sorted([*before, ("5", "four.csv", 4)], key=str))
     assert people.land().settled is None
 
 
@@ -176,7 +182,7 @@ def test_accepted_once_and_for_these_rows_only(make_feed: MakeFeed) -> None:
 @pytest.mark.core
 @both_formats
 def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: SparkSession) -> None:
-    """R1.5, R4.2: columns, properties, compaction, rows added; and to know that takes no Spark job."""
+    """R1.5: columns, properties, compaction, rows added; and to know that takes no Spark job."""
     people = make_feed()
     _land_three(people)
     table, is_delta = people.feed.table, spark.conf.get("spark.sql.sources.default") == "delta"
@@ -271,7 +277,7 @@ def test_a_batch_that_was_not_confirmed_is_planned_anew(
 def test_the_first_batch_taken_away_before_it_was_confirmed(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R1.5: no batch has landed yet, so nothing is counted; the files are planned anew all the same."""
+    """R1.5: no batch has landed yet, so no row is missed; the files are planned anew all the same."""
     people.write("one.csv", ONE)
     _killed_before_confirming(people, monkeypatch)
     take_back(people.spark, people.feed.table, 0)

@@ -341,6 +341,7 @@ def test_a_landing_that_is_cut_off_goes_on(make_source: MakeSource, monkeypatch:
     assert TableLander(source.spark, source.feed, source.ops_schema).land().rows == 0
 
 
+@pytest.mark.R1
 def test_rows_that_bronze_lost_are_noticed_and_come_back(make_source: MakeSource) -> None:
     """R1.5: the landing stops; by the declaration's word all rows are compared once, and those gone land."""
     source = make_source()
