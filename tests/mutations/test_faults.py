@@ -7,6 +7,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.mutations.faults import FAULTS, Fault
 
+pytestmark = pytest.mark.R2
+
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.promise)
 def test_a_fault_can_be_made(fault: Fault) -> None:
