@@ -23,7 +23,7 @@ LINE = st.one_of(
     st.tuples(FIELD, FIELD).map(",".join),
     st.lists(FIELD, max_size=4).map(",".join),
     st.lists(FIELD, min_size=2, max_size=3).map(lambda fields: written([fields]).rstrip("\r\n")),
-    st.just("id,name"),
+    st.sampled_from(["id,name", '1,"open', '1,two ""']),
 )
 
 
@@ -54,6 +54,15 @@ class CsvFile:
             return None
         values = dict(zip(self.header, fields, strict=True))
         return values["id"] or None, values["name"] or None
+
+
+def has_open_quote(line: str) -> bool:
+    """Return whether a strict reader finds the end of a line inside quotes."""
+    try:
+        next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        return "unexpected end of data" in str(error) and "\\" not in line and "\ufffd" not in line
+    return False
 
 
 @st.composite
