@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql.functions import expr
 
-from python_ingest.output import count_of
+from python_ingest.output import count_of, first_of
 from python_ingest.table_format import table_exists
 from python_ingest.tables import FeedTable
 
@@ -27,7 +27,6 @@ COLUMNS = """
     recorded_at timestamp comment 'When it was decided',
     _sequence bigint comment 'Grows with each write to this feed'
 """
-SHOWN = 3
 Decision = Literal["complete", "landed_again", "compared", "accepted"]
 SETTLED = "decision in ('accepted', 'compared')"  # what was gone then is missed no more
 
@@ -87,9 +86,8 @@ class Settled:
 def gone(table: str, lost: Sequence[Lost]) -> str:
     """Return how many rows are gone, and of which files."""
     names = [one.path or f"batch {one.batch_id}" for one in lost]
-    more = f" and {count_of(len(names) - SHOWN, 'other')}" if len(names) > SHOWN else ""
     number = sum(one.rows for one in lost)
-    return f"{table} lacks {count_of(number, 'landed row')}, of {', '.join(names[:SHOWN])}{more}"
+    return f"{table} lacks {count_of(number, 'landed row')}, of {first_of(names)}"
 
 
 class BronzeChecks(FeedTable):

@@ -21,7 +21,7 @@ from python_ingest.interrupts import on_interrupt
 from python_ingest.kafka.landing import LandedTopic, TopicLander
 from python_ingest.landing import Lander
 from python_ingest.lock import lake_folder
-from python_ingest.output import count_of, output
+from python_ingest.output import count_of, first_of, output
 from python_ingest.postgresql.landing import LandedTable, TableLander
 from python_ingest.progress import Progress, shown
 from python_ingest.project import Project
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 Outcome = Landed | LandedTable | LandedTopic
 FOLLOW_SECONDS = 0.5
-SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -173,8 +172,7 @@ def _tell(feed: Feed, outcome: Outcome, seconds: float) -> None:
         for column in outcome.evolved:
             output.note("evolved", f"{feed.table}.{column}: see ops.schema_changes", column=column)
         for column, files in outcome.missing.items():
-            more = f" and {count_of(len(files) - SHOWN, 'other')}" if len(files) > SHOWN else ""
-            said = f"{feed.table}.{column} is NULL: not in {', '.join(files[:SHOWN])}{more}"
+            said = f"{feed.table}.{column} is NULL: not in {first_of(files)}"
             output.note("missing column", said, column=column, paths=files)
     if outcome.settled:
         event = "lost rows" if outcome.settled.lost else "checked"

@@ -23,6 +23,7 @@ TOKEN = re.compile(
     r"""|(?P<kept>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+|.)""",
     re.DOTALL,
 )
+ASKS_INCREMENTAL = re.compile(r"\bis_incremental\b")
 NAMED = r"""\b{} \( ['"]([^'"]+)['"]"""
 # functions and names whose values change while all tables stay as they are
 UNSETTLED = re.compile(
@@ -56,7 +57,7 @@ def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
         "variables": _names("var", everything),
         "environment": _names("env_var", everything),
         "unsettled": unsettled.group() if unsettled else None,
-        "asks_incremental": re.search(r"\bis_incremental\b", everything) is not None,
+        "asks_incremental": ASKS_INCREMENTAL.search(everything) is not None,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any
@@ -72,3 +72,9 @@ output = Output()
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun: `1 file`, `1,200 files`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def first_of(names: Sequence[str], number: int = 3) -> str:
+    """Return the first of some names and how many others there are: `a, b, c and 2 others`."""
+    more = f" and {count_of(len(names) - number, 'other')}" if len(names) > number else ""
+    return f"{', '.join(names[:number])}{more}"

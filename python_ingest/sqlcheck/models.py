@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from python_ingest.model_code import code_texts
+from python_ingest.model_code import ASKS_INCREMENTAL, code_texts
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
@@ -17,7 +18,7 @@ CALLED = re.compile(
 )
 
 
-def findings(raw_code: str, tables: Tables) -> list[Finding]:
+def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Finding]:
     """Return what in a model's SQL keeps its table from being what a rebuild gives, without what it allows.
 
     `-- tidemark: allow <rule>: <reason>` anywhere in the SQL allows what a rule refuses.
@@ -25,11 +26,14 @@ def findings(raw_code: str, tables: Tables) -> list[Finding]:
     Args:
         raw_code: the SQL of an incremental model, as its file has it.
         tables: what is known of the tables that it reads, by name, such as `orders` or `bronze.orders`.
+        used: the code of the views and macros that it uses, normalized.
     """
-    model = parsed(raw_code)
-    if model is None:
-        return []
-    found = [finding for rule in RULES for finding in rule(model, Lineage(model), tables)]
+    found = []
+    if model := parsed(raw_code):
+        lineage = Lineage(model)
+        found = [finding for rule in RULES for finding in rule(model, lineage, tables)]
+    if not any(finding.rule == "unsettled" for finding in found):
+        found += _asked_elsewhere(used)
     allowed = {match["rule"]: match["reason"].strip() for match in ALLOWED.finditer(raw_code)}
     unexplained = [
         Finding(rule, _line_in(raw_code, rule), f"`allow {rule}` gives no reason.", "Write it after a colon.")
@@ -48,21 +52,21 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
         unique_id: of a model.
 
     Returns:
-        Nothing for models that are not incremental, and for those whose SQL asks `is_incremental()`: what
-        they read is their own affair, and they are marked as not proven.
+        Nothing for models that are not incremental, and for those that ask `is_incremental()`: what they
+        read is their own affair, and they are marked as not proven.
     """
     node = manifest.nodes[unique_id]
-    if node.config.materialized != "incremental" or "is_incremental" in node.raw_code:
+    own, *used = code_texts(manifest, unique_id)
+    if node.config.materialized != "incremental" or any(map(ASKS_INCREMENTAL.search, (own, *used))):
         return []
-    found = findings(node.raw_code, _tables(manifest, node))
-    if not any(finding.rule == "unsettled" for finding in found) and "allow unsettled" not in node.raw_code:
-        others = code_texts(manifest, unique_id)[1:]
-        if called := next((match for match in map(CALLED.search, others) if match), None):
-            said = (
-                f"a view or macro that it uses asks {called[1].rstrip(' (')}(): no rebuild gives these rows."
-            )
-            found.append(Finding("unsettled", 1, said, TAKE_FROM_SOURCE))
-    return found
+    return findings(node.raw_code, _tables(manifest, node), used)
+
+
+def _asked_elsewhere(used: Sequence[str]) -> Iterator[Finding]:
+    """Give the first function of chance or the clock that views or macros call."""
+    if called := next((match for match in map(CALLED.search, used) if match), None):
+        said = f"a view or macro that it uses asks {called[1].rstrip(' (')}(): no rebuild gives these rows."
+        yield Finding("unsettled", 1, said, TAKE_FROM_SOURCE)
 
 
 def _line_in(raw_code: str, rule: str) -> int:

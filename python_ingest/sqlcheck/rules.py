@@ -116,8 +116,11 @@ def _is_within(window: exp.Window, keys: Sequence[Sequence[str]], lineage: Linea
 def _unequal_join(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Finding]:
     unequal = (exp.LT, exp.GT, exp.LTE, exp.GTE, exp.NEQ, exp.Between)
     for select, sources in lineage.selects():
-        keys = {alias for alias, origin in sources.items() if origin.is_keys and origin.keys}
-        keys = {alias for alias in keys if any(r.kind == "touched_keys" for r in sources[alias].keys)}
+        keys = {
+            alias
+            for alias, origin in sources.items()
+            if origin.is_keys and any(reading.kind == "touched_keys" for reading in origin.keys)
+        }
         for join in select.args.get("joins") or []:
             condition = join.args.get("on")
             for comparison in condition.find_all(*unequal) if condition else ():

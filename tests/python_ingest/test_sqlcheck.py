@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from python_ingest.project import invoke_dbt
 from python_ingest.sqlcheck.finding import Table
-from python_ingest.sqlcheck.models import findings
+from python_ingest.sqlcheck.models import findings, findings_of
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
 from tests.conftest import ROOT
 
@@ -149,3 +150,19 @@ def test_what_a_rebuild_gives_passes(sql: str) -> None:
 def test_all_models_can_be_read(model: Path) -> None:
     """R2.1: what cannot be parsed would not be checked."""
     assert parsed(model.read_text()) is not None
+
+
+def test_the_projects_models_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R2.1: those of the shop too; a comment that names `is_incremental` does not switch the checks off."""
+    monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", "none")
+    monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path))
+    manifest = invoke_dbt(["--quiet", "parse"])
+    models = [node for node in manifest.nodes.values() if node.resource_type == "model"]
+    assert {node.name: findings_of(manifest, node.unique_id) for node in models} == {
+        node.name: [] for node in models
+    }
+    orders = next(node for node in models if node.name == "orders")
+    orders.raw_code += "\n-- is_incremental\nlimit 1"
+    assert [finding.rule for finding in findings_of(manifest, orders.unique_id)] == ["limit"]
+    orders.raw_code += "\n{% if is_incremental() %}{% endif %}"
+    assert findings_of(manifest, orders.unique_id) == []
