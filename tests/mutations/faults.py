@@ -253,15 +253,15 @@ FAULTS = (
     Fault(
         "every column is described and typed",
         "models/gold/retail/_gold_retail__models.yml",
-        "description: One row per",
-        "about: One row per",
+        "description: One row per week",
+        "about: One row per week",
         "make lint",
     ),
     Fault(
         "`kill -9` of Python and JVM",
         "python_ingest/landing.py",
-        "        batch = self._manifest.unfinished()\n",
-        "        batch = None\n",
+        "and did not confirm.\"\"\"\n        batch = self._manifest.unfinished()\n",
+        "and did not confirm.\"\"\"\n        batch = None\n",
         "tests/kills/test_kills.py::test_nothing_is_lost_or_doubled[written but not confirmed]",
     ),
     Fault(
