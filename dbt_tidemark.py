@@ -7,7 +7,8 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.flags import get_flags
 from dbt.plugins.manager import dbtPlugin
+from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.build import plain_message
@@ -79,7 +81,11 @@ class AdapterMethods(dbtPlugin):
         SparkAdapter.code_of = _code_of  # type: ignore[attr-defined]
         SparkAdapter.findings_of = _findings_of  # type: ignore[attr-defined]
         SparkAdapter.is_embedded = _is_embedded  # type: ignore[attr-defined]
-        SparkAdapter._available_ |= {"delta_log", "code_of", "findings_of", "is_embedded"}
+        SparkAdapter.no_failures = _no_failures  # type: ignore[attr-defined]
+        SparkAdapter.first_row = _first_row  # type: ignore[attr-defined]
+        SparkAdapter._available_ |= {
+            "delta_log", "code_of", "findings_of", "is_embedded", "no_failures", "first_row",
+        }  # fmt: skip
 
 
 def _is_embedded(adapter: SparkAdapter) -> bool:
@@ -110,6 +116,36 @@ def _findings_of(adapter: SparkAdapter, unique_id: str) -> list[str]:
     from python_ingest.sqlcheck.models import findings_of
 
     return [str(finding) for finding in findings_of(adapter.get_macro_resolver(), unique_id)]
+
+
+def _no_failures(adapter: SparkAdapter) -> Any:
+    """Return what dbt's query for a test gives where no row fails."""
+    none = {"failures": 0, "should_warn": False, "should_error": False}
+    return table_from_data_flat([none], list(none))
+
+
+@dataclass
+class _Look:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    row: dict[str, Any] | None = None
+    done: bool = False
+
+
+def _first_row(adapter: SparkAdapter, looks: dict[str, _Look], sql: str) -> dict[str, Any] | None:
+    """Return the first row of a query, which runs once for all who ask for it; None where it fails.
+
+    Args:
+        adapter: the one of the thread that asks.
+        looks: what was asked for in this command.
+        sql: the query.
+    """
+    look = looks.setdefault(sql, _Look())
+    with look.lock:
+        if not look.done:
+            with suppress(DbtRuntimeError):
+                look.row = adapter.execute(sql, fetch=True)[1].rows[0].dict()
+            look.done = True
+    return look.row
 
 
 plugins = [LakeLock, OwnProcess, AdapterMethods]

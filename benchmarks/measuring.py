@@ -103,8 +103,9 @@ class BenchmarkProject:
         """Return the latest version of every table of the project."""
         found = {}
         for (schema,) in self.spark.sql(f"show schemas like '{self.prefix}_*'").collect():
+            views = {row["viewName"] for row in self.spark.sql(f"show views in {schema}").collect()}
             for row in self.spark.sql(f"show tables in {schema}").collect():
-                if not row["isTemporary"]:
+                if row["tableName"] not in views:
                     table = f"{schema}.{row['tableName']}"
                     newest = self.spark.sql(f"describe history {table} limit 1").head()
                     found[table] = -1 if newest is None else int(newest["version"])

@@ -22,7 +22,7 @@
     {% do tidemark.forget_table_state(relation) %}
     {% set commit = tidemark.last_commit(relation) %}
     {% do tidemark.say_written({
-        'inserted': commit.rows, 'commit': commit,
+        'inserted': commit.rows, 'commit': commit, 'once_a_key': true, 'is_whole': adapter.is_embedded(),
         'sql': query.sql if query.counts_versions else none
     }) %}
 {% endmacro %}

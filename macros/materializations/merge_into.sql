@@ -32,7 +32,7 @@
             {% endif %}
         {% endset %}
         {% do run_query(merge_sql) %}
-        {% do counts.update(commit=tidemark.note_commit(relation)) %}
+        {% do counts.update(commit=tidemark.note_commit(relation), once_a_key=true) %}
     {% endif %}
     {% do tidemark.let_go('outcomes') %}
     {% if prunes %}

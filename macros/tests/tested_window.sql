@@ -1,16 +1,17 @@
 {# What a test has to look at of one table: the versions since it last passed, or the whole table. Kept like the
-   windows of models, so that record_checkpoints moves the mark when the test passes. #}
-{% macro tested_window(relation, version=none) %}
-    {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
+   windows of models, so that record_checkpoints moves the mark when the test passes. `test` is another one than this. #}
+{% macro tested_window(relation, version=none, test=none) %}
+    {% set unique_id = (test or model).unique_id %}
+    {% set windows = tidemark.run_state('windows').setdefault(unique_id, {}) %}
     {% set source = tidemark.table_name(relation) %}
     {% if source in windows %}
         {{ return(windows[source]) }}
     {% endif %}
     {% set now = tidemark.table_state(relation) %}
     {% set last = now.version if version is none else version %}
-    {% set mark = tidemark.checkpoint(model.unique_id, source) %}
+    {% set mark = tidemark.checkpoint(unique_id, source) %}
     {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last, 'said': 'as of version ' ~ last} %}
-    {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != tidemark.contract_of(model.unique_id)
+    {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != tidemark.contract_of(unique_id)
         or tidemark.lost_history(relation, mark, now, false) or tidemark.age_of(now, last) is none
         or tidemark.age_of(now, mark.version) < tidemark.age_of(now, last) %}
         {# the whole table #}
@@ -23,25 +24,9 @@
     {{ return(window) }}
 {% endmacro %}
 
-{# True when nothing that the test looks at has changed since it passed. #}
-{% macro is_settled(node) %}
-    {% if model.unique_id in tidemark.run_state('unsettled') or tidemark.reads_more(node) %}
-        {{ return(false) }}
-    {% endif %}
-    {% set states = [] %}
-    {% for below in tidemark.dependencies(node) %}
-        {% set relation = tidemark.relation_of(below) %}
-        {% if not tidemark.has_versions(relation) %}
-            {{ return(false) }}
-        {% endif %}
-        {% do states.append(tidemark.tested_window(relation).state) %}
-    {% endfor %}
-    {{ return(states | unique | list == ['nothing new']) }}
-{% endmacro %}
-
 {# True when something else than its tables can change the outcome of a test; `meta.reads` says it by hand. #}
 {% macro reads_more(node) %}
-    {% set reads = config.get('meta', {}).get('reads') %}
+    {% set reads = node.config.get('meta', {}).get('reads') %}
     {% if reads not in (none, 'always', 'gained', 'touched') %}
         {% do exceptions.raise_compiler_error(
             node.name ~ ': reads is ' ~ reads ~ '. Set it to always, touched or gained, or leave it out.'

@@ -35,6 +35,11 @@
     {{ return('spark.databricks.delta.commitInfo.userMetadata') }}
 {% endmacro %}
 
+{# What no commit can break: SQL that is true of each row. #}
+{% macro delta_enforced(properties) %}
+    {{ return(tidemark.guards_in(properties).values() | list) }}
+{% endmacro %}
+
 {% macro delta_guard_prefix() %}
     {{ return('delta.constraints.') }}
 {% endmacro %}

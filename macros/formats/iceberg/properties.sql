@@ -19,6 +19,11 @@
     {{ return({'tidemark.constraints': tojson(constraints, sort_keys=true)}) }}
 {% endmacro %}
 
+{# Only this project's own statements check constraints. #}
+{% macro iceberg_enforced(properties) %}
+    {{ return([]) }}
+{% endmacro %}
+
 {% macro iceberg_guard_prefix() %}
     {{ return('tidemark.constraints') }}
 {% endmacro %}

@@ -1,0 +1,131 @@
+{# Tests of one table whose failures one query counts: those of this command that look at the same rows of it. Where it
+   finds any, each test runs its own statement and says what it found. #}
+{% macro seen_with_others(test) %}
+    {% set others = tidemark.tests_of_the_same_rows(test) %}
+    {% if others | length < 2 %}
+        {{ return(none) }}
+    {% endif %}
+    {% set found = adapter.first_row(tidemark.run_state('seen'), tidemark.failures_of(others)) %}
+    {{ return('seen with others' if found and found['_' ~ others.index(test.unique_id)] == 0 else none) }}
+{% endmacro %}
+
+{# The ids of these tests, in the order of the graph; empty where the test must run by itself. #}
+{% macro tests_of_the_same_rows(test) %}
+    {% set found = [] %}
+    {% set kind = tidemark.counted_alike(test) %}
+    {% if kind %}
+        {% set windows = tidemark.windows_seen_by(test) %}
+        {% for other in graph.nodes.values() if other.resource_type == 'test' and other.unique_id in selected_resources
+            and tidemark.tested_node(other) == tidemark.tested_node(test) %}
+            {% if tidemark.counted_alike(other) == kind and tidemark.windows_seen_by(other) == windows and not tidemark.proof_of(other) %}
+                {% do found.append(other.unique_id) %}
+            {% endif %}
+        {% endfor %}
+    {% endif %}
+    {{ return(found if test.unique_id in found else []) }}
+{% endmacro %}
+
+{# The kind of test whose failures can be counted beside those of others, or none. Own thresholds, limits and Jinja in
+   arguments are left to the test itself. #}
+{% macro counted_alike(test) %}
+    {% set asked = test.test_metadata or {'name': none} %}
+    {% set settings = test.config %}
+    {% set macros = test.depends_on.macros %}
+    {% if asked.name not in ('not_null', 'accepted_values', 'in_range', 'same_total')
+        or 'macro.dbt.test_' ~ asked.name not in macros and 'macro.tidemark.test_' ~ asked.name not in macros
+        or (settings.warn_if, settings.error_if, settings.fail_calc) != ('!= 0', '!= 0', 'count(*)')
+        or settings.limit or settings.store_failures or tidemark.reads_more(test) %}
+        {{ return(none) }}
+    {% endif %}
+    {% for argument, value in asked.kwargs.items() if argument != 'model' and '{' in value | string %}
+        {{ return(none) }}
+    {% endfor %}
+    {{ return('totals of ' ~ asked.kwargs.of if asked.name == 'same_total' else 'rows') }}
+{% endmacro %}
+
+{# The id of the table that a generic test is declared for; dbt does not say it for sources. #}
+{% macro tested_node(test) %}
+    {{ return(test.get('attached_node') or test.depends_on.nodes | first) }}
+{% endmacro %}
+
+{# The windows of a test, without the words. #}
+{% macro windows_seen_by(test) %}
+    {% set seen = [] %}
+    {% for relation, version in tidemark.tables_seen_by(test) %}
+        {% set window = tidemark.tested_window(relation, version, test) %}
+        {% do seen.append([window.state, window.after, window.last]) %}
+    {% endfor %}
+    {{ return(seen) }}
+{% endmacro %}
+
+{# Its own table, then the one that it is compared with, up to the version that its own table has read. #}
+{% macro tables_seen_by(test) %}
+    {% set own_id = tidemark.tested_node(test) %}
+    {% set own = tidemark.relation_of(graph.nodes.get(own_id) or graph.sources[own_id]) %}
+    {% set tables = [[own, none]] %}
+    {% for node in tidemark.dependencies(test) if node.unique_id != own_id %}
+        {% set other = tidemark.relation_of(node) %}
+        {% do tables.append([other, tidemark.consumed_version(other, own)]) %}
+    {% endfor %}
+    {{ return(tables) }}
+{% endmacro %}
+
+{# The query: a number of failures for each of the tests, `_0` and so on. #}
+{% macro failures_of(unique_ids) %}
+    {% set tests = [] %}
+    {% for unique_id in unique_ids %}
+        {% do tests.append(graph.nodes[unique_id]) %}
+    {% endfor %}
+    {% set tables = tidemark.tables_seen_by(tests[0]) %}
+    {% if tests[0].test_metadata.name != 'same_total' %}
+        {{ return(tidemark.failures_in_rows(tests, tidemark.gained_rows(tables[0][0]))) }}
+    {% endif %}
+    {{ return(tidemark.failures_in_totals(
+        tests, tidemark.signed_rows([{'relation': tables[0][0]}, {'relation': tables[1][0], 'read_by': tables[0][0]}])
+    )) }}
+{% endmacro %}
+
+{% macro failures_in_rows(tests, rows) %}
+    select
+        {% for test in tests -%}
+        count_if({{ '(' ~ test.config.get('where') ~ ') and ' if test.config.get('where') }}({{ tidemark.failing_row(test) }})) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from {{ rows }}
+{% endmacro %}
+
+{# The condition of the generic test of this name. #}
+{% macro failing_row(test) %}
+    {% set asked = test.test_metadata.kwargs %}
+    {% set column = asked.column_name %}
+    {% if test.test_metadata.name == 'not_null' %}
+        {{ return(column ~ ' is null') }}
+    {% elif test.test_metadata.name == 'in_range' %}
+        {{ return(
+            column ~ ' is null' ~ (' or ' ~ column ~ ' < ' ~ asked.at_least if asked.at_least is defined else '')
+            ~ (' or ' ~ column ~ ' > ' ~ asked.at_most if asked.at_most is defined else '')
+        ) }}
+    {% endif %}
+    {% set quote = "'" if asked.get('quote', true) else '' %}
+    {{ return(column ~ ' not in (' ~ quote ~ asked['values'] | join(quote ~ ', ' ~ quote) ~ quote ~ ')') }}
+{% endmacro %}
+
+{% macro failures_in_totals(tests, rows) %}
+    select
+        {% for test in tests -%}
+        if(coalesce(own._{{ loop.index0 }}, 0) != coalesce(other._{{ loop.index0 }}, 0), 1, 0) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from (
+        select
+            {% for test in tests -%}
+            sum(_sign * {{ test.test_metadata.kwargs.column_name }}) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+            {% endfor %}
+        from {{ rows[0] }}
+    ) as own
+    cross join (
+        select
+            {% for test in tests -%}
+            sum(_sign * ({{ test.test_metadata.kwargs.value }})) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+            {% endfor %}
+        from {{ rows[1] }}
+    ) as other
+{% endmacro %}

@@ -1,0 +1,54 @@
+{# Why a test passes, where that is known without a statement of its own, in words; or none. #}
+{% macro why_it_passes(test) %}
+    {% if test.unique_id in tidemark.run_state('unsettled') or tidemark.reads_more(test) %}
+        {{ return(none) }}
+    {% endif %}
+    {% set states = [] %}
+    {% for below in tidemark.dependencies(test) %}
+        {% set relation = tidemark.relation_of(below) %}
+        {% if not tidemark.has_versions(relation) %}
+            {{ return(none) }}
+        {% endif %}
+        {% do states.append(tidemark.tested_window(relation).state) %}
+    {% endfor %}
+    {% if states | unique | list == ['nothing new'] %}
+        {{ return('unchanged since it passed') }}
+    {% endif %}
+    {% set proof = none if var('full_tests', false) else tidemark.proof_of(test) %}
+    {{ return(proof or tidemark.seen_with_others(test)) }}
+{% endmacro %}
+
+{# What keeps rows that the test would find out of the table, in words; or none. #}
+{% macro proof_of(test) %}
+    {% set tables = tidemark.dependencies(test) %}
+    {% set name = test.test_metadata.name if test.test_metadata else none %}
+    {% if name not in ('not_null', 'unique', 'unique_key') or tables | length != 1 %}
+        {{ return(none) }}
+    {% endif %}
+    {% set relation = tidemark.relation_of(tables[0]) %}
+    {% set asked = test.test_metadata.kwargs %}
+    {% if name == 'not_null' %}
+        {% if asked.column_name ~ ' is not null' in tidemark.by_format('enforced')(tidemark.table_state(relation).properties) %}
+            {{ return('a constraint of the table') }}
+        {% endif %}
+    {% elif not test.config.get('where') and tidemark.was_written_once_a_key(tables[0], relation, tidemark.as_list(asked.columns or asked.column_name)) %}
+        {{ return('written once a key') }}
+    {% endif %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# True when all that came since the test passed is one commit of this command, which wrote no key a second time. #}
+{% macro was_written_once_a_key(node, relation, columns) %}
+    {% set written = tidemark.run_state('written').get(node.unique_id, {}) %}
+    {% set window = tidemark.tested_window(relation) %}
+    {% if not written.get('once_a_key') or window.last != written.version %}
+        {{ return(false) }}
+    {% endif %}
+    {% for key in tidemark.as_list(node.config.get('unique_key')) if key not in columns %}
+        {{ return(false) }}
+    {% endfor %}
+    {{ return(
+        written.get('is_whole', false)
+        or window.state == 'incremental' and tidemark.commits_of(relation, window) | length == 1
+    ) }}
+{% endmacro %}
