@@ -11,11 +11,17 @@
     {% set counts = tidemark.counted(outcomes, query) %}
     {% if counts.inserted or counts.updated or counts.deleted %}
         {% set merge_sql %}
+            {% set changing %}
+            select * from {{ outcomes }}
+            where _outcome in ('inserted', 'updated', 'deleted') {{ tidemark.and_rows_hold(query, "_outcome = 'deleted'") }}
+            {% endset %}
+            {% if adapter.is_embedded() and not counts.updated and not counts.deleted %}
+            {# no other process writes here: what is not in the table by now will not be in it #}
+            insert into {{ relation }} ({{ tidemark.quoted(query.columns) }})
+            select {{ tidemark.quoted(query.columns) }} from ({{ changing }})
+            {% else %}
             merge into {{ relation }} as present
-            using (
-                select * from {{ outcomes }}
-                where _outcome in ('inserted', 'updated', 'deleted') {{ tidemark.and_rows_hold(query, "_outcome = 'deleted'") }}
-            ) as incoming
+            using ({{ changing }}) as incoming
             on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }} {{ pruning.predicate }}
             {% if counts.deleted %}
             when matched and incoming._outcome = 'deleted' then delete
@@ -29,6 +35,7 @@
             {% if counts.inserted %}
             when not matched then insert ({{ tidemark.quoted(query.columns) }})
                 values ({{ tidemark.quoted(query.columns, 'incoming.') }})
+            {% endif %}
             {% endif %}
         {% endset %}
         {% do run_query(merge_sql) %}
