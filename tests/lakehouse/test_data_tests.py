@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import both_formats_nightly
-from tests.lakehouse.conftest import FixtureProject
+from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 COLUMNS = "id int, name string, unit string"
@@ -43,6 +43,53 @@ def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
     assert cases.dbt(*test).failed == []
     assert cases.dbt(*test).failed == []
     assert cases.dbt(*test, *WHOLE).failed != []
+
+
+@pytest.mark.core
+def test_tests_run_no_statement_where_their_outcome_is_known(cases: FixtureProject) -> None:
+    """R2.3: by the run's own write, or by a query for several; not after somebody else's write."""
+    source = cases.create_source("readings_in", COLUMNS)
+    known = {
+        "unique_tested_id": "written once a key",
+        "not_null_tested_name": "seen with others",
+        "accepted_values_tested_name__a__b__again": "seen with others",
+    }
+    for row in ("(1, 'a', 'kg')", "(2, 'b', 'kg')"):
+        cases.spark.sql(f"insert into {source} values {row}")
+        assert why_tests_passed(cases, "build") == known
+    assert why_tests_passed(cases, "test") == dict.fromkeys(known, "unchanged since it passed")
+    assert why_tests_passed(cases, "test", *WHOLE) == known | {"unique_tested_id": ""}
+    cases.spark.sql(f"insert into {cases.table('tested')} values (3, 'a')")
+    assert why_tests_passed(cases, "test") == known | {"unique_tested_id": ""}
+    cases.spark.sql(f"insert into {cases.table('tested')} values (4, 'z')")
+    failed = [name for name, _ in cases.dbt("test", "--select", "tested").failed]
+    assert failed == ["accepted_values_tested_name__a__b__again"]
+
+
+def test_a_constraint_of_the_table_is_its_not_null_test(guarded: Guarded, tmp_path: Path) -> None:
+    """R2.3: Delta holds it at each commit; without it the test looks at the rows."""
+    models = guarded.own_copy(tmp_path)
+    declared = models / "_guarded.yml"
+    tested = "      - name: id\n        data_tests: [not_null]\n"
+    declared.write_text(declared.read_text().replace("      - name: id\n", tested))
+    guarded.insert("(1, 5)")
+    assert why_tests_passed(guarded, "build", model="guarded") == {
+        "not_null_guarded_id": "a constraint of the table"
+    }
+    guarded.spark.sql(f"alter table {guarded.table('guarded')} drop constraint id_not_null")
+    guarded.spark.sql(f"insert into {guarded.table('guarded')} values (null, 7)")
+    assert [name for name, _ in guarded.dbt("test", "--select", "guarded").failed] == ["not_null_guarded_id"]
+
+
+def why_tests_passed(project: FixtureProject, *command: str, model: str = "tested") -> dict[str, str]:
+    """Run a command; return why its tests passed without a statement, or that they ran one."""
+    results = project.invoke(*command, "--select", model).results
+    passed = [result for result in results if str(result.status) == "pass"]
+    return {
+        result.node.name: response.get("_message", "") if response.get("code") == "PASS" else ""
+        for result in passed
+        for response in [result.adapter_response]
+    }
 
 
 def test_failures_that_are_let_pass_are_counted_again(cases: FixtureProject) -> None:
