@@ -90,7 +90,6 @@ def test_broken_sql_is_seen_where_nothing_is_new(guarded: Guarded, edited: Path)
     assert guarded.rows("guarded") == [(1, 5), (2, 7)]
 
 
-@pytest.mark.core
 def test_a_test_that_asks_the_clock_runs_each_time(guarded: Guarded, edited: Path) -> None:
     """R1.4: it fails once its table is too old, which is unchanged; `meta.reads` tells otherwise."""
     tests = edited.parent / "tests"

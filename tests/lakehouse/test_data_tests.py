@@ -45,7 +45,6 @@ def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
     assert cases.dbt(*test, *WHOLE).failed != []
 
 
-@pytest.mark.core
 def test_tests_run_no_statement_where_their_outcome_is_known(cases: FixtureProject) -> None:
     """R2.3: by the run's own write, or by a query for several; not after somebody else's write."""
     source = cases.create_source("readings_in", COLUMNS)

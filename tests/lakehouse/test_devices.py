@@ -155,7 +155,6 @@ def test_all_tables_of_state_can_be_compacted(fleet: Fleet, monkeypatch: pytest.
     assert [done.table for done in compact(spark, state)] == state
 
 
-@pytest.mark.core
 def test_a_range_of_dates_is_rebuilt_from_bronze(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """R5.5: what was spoilt in two days comes right; other days stay; a second replay writes nothing."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "fleet")

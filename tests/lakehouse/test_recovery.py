@@ -131,7 +131,6 @@ def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: Fixtu
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
 
 
-@pytest.mark.core
 @both_formats
 def test_lost_files_that_land_again_change_no_other_row(cases: FixtureProject, make_feed: MakeFeed) -> None:
     """R1.5: an older file that comes back wins over no newer one: silver is as it was before the loss."""
