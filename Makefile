@@ -72,12 +72,10 @@ classes: .jars/classes.jsa ## archive the classes that Spark loads: each start o
 clean: ## remove everything that was made here, lakes included
 	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
-.venv/.ready: requirements.lock pyproject.toml
+.venv/.ready: requirements.lock pyproject.toml scripts/install_packages.sh
 	@sh scripts/check_machine.sh "$(PYTHON)"
-	@echo "Installing the Python packages into .venv (about a minute)"
-	@"$(PYTHON)" -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Installing the Python packages into .venv (about half a minute)"
+	@sh scripts/install_packages.sh "$(PYTHON)"
 	@touch $@
 
 .servers/.ready: servers.lock .venv/.ready
