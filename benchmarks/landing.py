@@ -113,7 +113,7 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
     ).write.format("delta").mode("append").saveAsTable(f"{feed.name}_ops.ingested_files")  # fmt: skip
 
     def plan() -> None:
-        found = Manifest(spark, f"{feed.name}_ops", feed.name).candidates(storage.listing(utc_now()))
+        found = Manifest(spark, f"{feed.name}_ops", feed.name).compare(storage.listing(utc_now())).candidates
         if len(found) != new:
             raise AssertionError(f"{len(found)} files are new, not {new}")
 

@@ -29,7 +29,7 @@ from python_ingest.errors import LandingError
 from python_ingest.examining import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.landing_again import LandingAgain
 from python_ingest.lost_rows import LostRows
-from python_ingest.manifest import Batch, Candidate, Manifest
+from python_ingest.manifest import Batch, Candidate, Compared, Manifest
 from python_ingest.progress import Progress
 from python_ingest.quarantine import Quarantine, check_broken_records
 from python_ingest.replaying import Replayer
@@ -90,9 +90,8 @@ class Lander:
                 rows are gone from bronze, or the contract or a bound of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
-        with self._begun(outcome) as listing:
-            candidates = self._manifest.candidates(listing)
-            outcome.known = listing.count() - len(candidates)
+        with self._begun(outcome) as compared:
+            candidates, outcome.known = compared.candidates, compared.known
             broken = {c.file.path: str(c.rejected_reason) for c in candidates if is_known_as_broken(c)}
             outcome.rejected |= broken
             self._land_all([c for c in candidates if c.file.path not in broken], outcome)
@@ -105,24 +104,24 @@ class Lander:
             LandingError: as `land` does.
         """
         outcome = Landed(self._feed.name)
-        with self._begun(outcome) as listing:
-            candidates = self._manifest.candidates(listing)
-            self._land_all([c for c in candidates if c.rejected_reason], outcome)
+        with self._begun(outcome) as compared:
+            self._land_all([c for c in compared.candidates if c.rejected_reason], outcome)
             self._replayer.replay(outcome)
         return outcome
 
     @contextmanager
-    def _begun(self, outcome: Landed) -> Iterator[DataFrame]:
-        """Make bronze ready and finish what an earlier run planned; give the listing."""
+    def _begun(self, outcome: Landed) -> Iterator[Compared]:
+        """Make bronze ready and finish what an earlier run planned; give what is new."""
         listing = looked_at(self._storage, self._manifest, self._feed.external, self._clock()).persist()
         try:
+            compared = self._manifest.compare(listing)
             self._bronze.prepare(self._manifest.landed_batch)
             if doubt := self._lost_rows.doubt():
                 self._take_back_planned(doubt)
                 outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
                 self._lost_rows.record(outcome.settled, self._clock())
-            self._finish_planned(listing, outcome)
-            yield listing
+            is_resumed = self._finish_planned(listing, outcome)
+            yield self._manifest.compare(listing) if doubt or is_resumed else compared
         finally:
             listing.unpersist()
 
@@ -185,14 +184,14 @@ class Lander:
             self._quarantine.unmark(batch)
         self._manifest.abandon(batch, f"bronze was changed: {doubt.cause}")
 
-    def _finish_planned(self, listing: DataFrame, outcome: Landed) -> None:
-        """Finish the batch that an earlier run planned and did not confirm."""
+    def _finish_planned(self, listing: DataFrame, outcome: Landed) -> bool:
+        """Finish the batch that an earlier run planned and did not confirm; return whether there was one."""
         batch = self._manifest.unfinished()
         if batch is None:
-            return
+            return False
         if batch.is_replay:
             self._replayer.finish(batch, outcome)
-            return
+            return True
 
         def unchanged() -> list[Examined] | None:
             return self._examiner.unchanged(batch, listing, self._bronze.targets)
@@ -203,15 +202,16 @@ class Lander:
             files = unchanged()
             if files is None:
                 self._manifest.abandon(batch, "a file of the batch changed or went away")
-                return
+                return True
             try:
                 self._bronze.append(self._rows(files), batch)
             except (Py4JJavaError, PySparkException) as error:
                 broken, _ = broken_one(error, files)
                 self._manifest.abandon(batch, f"{broken.file.path} is broken")
-                return
+                return True
             self._confirm(batch, lambda: files, outcome)
         outcome.resumed = batch.batch_id
+        return True
 
     def _rows(self, files: Sequence[Examined]) -> DataFrame:
         """Read files, in no more parts than it takes: each gives a file of the table."""

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 class Landings(Protocol):
     """What a feed's table of state knows of its landed batches."""
 
-    landed_batch: int
+    @property
+    def landed_batch(self) -> int:
+        """The highest batch that is landed; 0 when there is none."""
 
     def landed(self) -> DataFrame:
         """Return `batch_id`, `path` (null for a whole batch) and `landed`, the number of rows."""

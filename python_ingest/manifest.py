@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.functions import expr
+from pyspark.sql import functions as f
 
 from python_ingest.storage import SourceFile, source_file, utc_time
 from python_ingest.tables import FeedTable
@@ -33,6 +33,11 @@ COLUMNS = """
     recorded_at timestamp comment 'When the batch was planned or the file rejected',
     _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
 """
+LISTED = "struct<whole: string, size: bigint, modified_at: timestamp>"
+NEWEST = (  # the newest row of a path, and what was landed of it last
+    "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
+    "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
+)
 REPLAY = "_rejected_records"  # stands for a file in a batch of rejected records: no file has such a name
 
 
@@ -105,6 +110,44 @@ class Candidate:
     is_same: bool
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A listing compared with the manifest.
+
+    Attributes:
+        candidates: the files that may be new, the oldest first.
+        known: how many listed files were landed and have not changed.
+    """
+
+    candidates: list[Candidate]
+    known: int
+
+
+@dataclass
+class Last:
+    """The highest numbers of a feed's rows; 0 where there are none.
+
+    Attributes:
+        sequence: of the rows.
+        batch: of any batch.
+        closed: of a batch that is landed or abandoned.
+        landed: of a batch that is landed.
+    """
+
+    sequence: int = 0
+    batch: int = 0
+    closed: int = 0
+    landed: int = 0
+
+
+LAST = (
+    "coalesce(max(_sequence), 0) as sequence",
+    "coalesce(max(batch_id), 0) as batch",
+    "coalesce(max(batch_id) filter (where state in ('landed', 'abandoned')), 0) as closed",
+    "coalesce(max(batch_id) filter (where state = 'landed'), 0) as landed",
+)
+
+
 class Manifest(FeedTable):
     """The manifest's rows of one feed.
 
@@ -112,37 +155,34 @@ class Manifest(FeedTable):
         spark: the session.
         schema: the schema of the state tables.
         feed: the feed's name.
-
-    Attributes:
-        landed_batch: the highest batch that is landed; 0 when there is none.
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
         super().__init__(spark, schema, feed, "ingested_files", COLUMNS)
         self._create()
-        last: Any = (
-            self._rows()
-            .selectExpr(
-                "coalesce(max(_sequence), 0) as sequence",
-                "coalesce(max(batch_id), 0) as batch_id",
-                "coalesce(max(batch_id) filter (where state in ('landed', 'abandoned')), 0) as closed",
-                "coalesce(max(batch_id) filter (where state = 'landed'), 0) as landed",
-            )
-            .first()
-        )
-        self._sequence: int = last["sequence"]
-        self._last_batch: int = last["batch_id"]
-        self._unfinished: int | None = last["batch_id"] if last["batch_id"] > last["closed"] else None
-        self.landed_batch: int = last["landed"]
+        self._known_last: Last | None = None
+
+    @property
+    def landed_batch(self) -> int:
+        """The highest batch that is landed; 0 when there is none."""
+        return self._last.landed
+
+    @property
+    def _last(self) -> Last:
+        """The highest numbers: `compare` finds them out beside what it looks for, else a query does."""
+        if self._known_last is None:
+            row: Any = self._rows().selectExpr(*LAST).first()
+            self._known_last = Last(*row)
+        return self._known_last
 
     def unfinished(self) -> Batch | None:
         """Return the batch that was planned and neither landed nor abandoned, if there is one.
 
         There is one at most: a run finishes or abandons it before it plans the next.
         """
-        if self._unfinished is None:
+        if self._last.batch <= self._last.closed:
             return None
-        return self.planned(self._unfinished)
+        return self.planned(self._last.batch)
 
     def planned(self, batch_id: int) -> Batch:
         """Return a batch as it was planned."""
@@ -161,33 +201,42 @@ class Manifest(FeedTable):
         A file that changed is there with each of its batches. `path` is null for a batch of rejected records.
         """
         landed = self._rows().where("state = 'landed'").groupBy("batch_id", "path")
-        rows = landed.agg(expr("max_by(row_count, _sequence) as landed"))
+        rows = landed.agg(f.expr("max_by(row_count, _sequence) as landed"))
         return rows.selectExpr("batch_id", f"nullif(path, '{REPLAY}') as path", "landed")
 
-    def candidates(self, listing: DataFrame) -> list[Candidate]:
-        """Return the listed files whose newest state is not landed with this size and time, the oldest first.
+    def compare(self, listing: DataFrame) -> Compared:
+        """Return the listed files whose newest state is not landed with this size and time.
+
+        One query, which passes over the manifest once and tells the highest numbers, too.
 
         Args:
-            listing: from `Storage.listing`; compared with the manifest in Spark.
+            listing: from `Storage.listing`.
         """
-        known = self._newest().alias("known")
-        landed = "known.state in ('landed', 'ignored')"
-        same = "known.size = listed.size and known.modified_at = listed.modified_at"
-        picked = (
-            listing.alias("listed")
-            .join(known, on="path", how="left")
-            .where(f"not coalesce({landed} and {same}, false)")
-            .selectExpr(
-                "struct(path, whole, listed.size, unix_micros(listed.modified_at) as modified_at) as file",
-                "landed.checksum as landed_checksum",
-                "landed.batch_id as landed_batch",
-                "landed.row_count as landed_rows",
-                "if(known.state = 'rejected', reason, null) as rejected_reason",
-                f"coalesce({same}, false) as is_same",
-            )
-            .orderBy("file.modified_at", "file.path")
+        rows = self._rows().withColumn("listed", f.lit(None).cast(LISTED))
+        files = listing.select("path", f.struct("whole", "size", "modified_at").alias("listed"))
+        by_path = (
+            rows.unionByName(files, allowMissingColumns=True)
+            .groupBy("path")
+            .agg(f.max("listed").alias("listed"), *map(f.expr, (*NEWEST, *LAST)))
         )
-        return [Candidate(source_file(*row["file"]), *row[1:]) for row in picked.collect()]
+        same = "newest.size = listed.size and newest.modified_at = listed.modified_at"
+        done = f"newest.state in ('landed', 'ignored') and {same}"
+        candidate = (
+            "named_struct('file', named_struct('path', path, 'whole', listed.whole, 'size', listed.size, "
+            "'modified_at', unix_micros(listed.modified_at)), 'checksum', before.checksum, "
+            "'batch_id', before.batch_id, 'row_count', before.row_count, "
+            "'reason', if(newest.state = 'rejected', newest.reason, null), "
+            f"'is_same', coalesce({same}, false))"
+        )
+        found: Any = by_path.selectExpr(
+            f"collect_list({candidate}) filter (where listed is not null and not coalesce({done}, false))",
+            "count(listed)",
+            *(f"coalesce(max({name}), 0)" for name in ("sequence", "batch", "closed", "landed")),
+        ).first()
+        candidates, listed, *last = found
+        self._known_last = Last(*last)
+        ordered = sorted((Candidate(source_file(*file), *known) for file, *known in candidates), key=_age)
+        return Compared(ordered, listed - len(ordered))
 
     def open_paths(self) -> DataFrame:
         """Return paths (`path`, `is_open`) that were seen and are not landed: rejected, abandoned."""
@@ -207,9 +256,9 @@ class Manifest(FeedTable):
             planned_at: UTC.
             above: the highest batch number in bronze: Delta would skip a number that is not above it.
         """
-        batch = Batch(max(self._last_batch, above) + 1, planned_at, tuple(files))
+        batch = Batch(max(self._last.batch, above) + 1, planned_at, tuple(files))
         self.note([Noted(file, "planned", None, batch.batch_id) for file in files], planned_at)
-        self._last_batch = batch.batch_id
+        self._last.batch = batch.batch_id
         return batch
 
     def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
@@ -222,7 +271,9 @@ class Manifest(FeedTable):
         self._close(batch, "abandoned", reason, [None] * len(batch.files))
 
     def _close(self, batch: Batch, state: str, reason: str | None, counts: Sequence[int | None]) -> None:
-        self._unfinished = None
+        self._last.closed = batch.batch_id
+        if state == "landed":
+            self._last.landed = batch.batch_id
         files = zip(batch.files, counts, strict=True)
         self.note([Noted(f, state, reason, batch.batch_id, count) for f, count in files], batch.planned_at)
 
@@ -230,21 +281,15 @@ class Manifest(FeedTable):
         """Record what became of files, in one commit; nothing when there are none."""
         if not outcomes:
             return
-        self._sequence += 1
-        self._add([(*astuple(noted.file), *astuple(noted)[1:], at, self._sequence) for noted in outcomes])
+        self._last.sequence = number = self._last.sequence + 1
+        self._add([(*astuple(noted.file), *astuple(noted)[1:], at, number) for noted in outcomes])
 
     def _newest(self) -> DataFrame:
-        landed = "struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed')"
-        columns = "path, size, modified_at, checksum, state, reason, batch_id, recorded_at"
-        return (
-            self._rows()
-            .groupBy("path")
-            .agg(
-                expr(f"max_by(struct({columns}), _sequence) as newest"),
-                expr(f"max_by({landed} as landed"),
-            )
-            .select("newest.*", "landed")
-        )
+        return self._rows().groupBy("path").agg(f.expr(NEWEST[0])).select("newest.*")
+
+
+def _age(candidate: Candidate) -> tuple[datetime, str]:
+    return candidate.file.modified_at, candidate.file.path
 
 
 def _planned(row: Any) -> PlannedFile:

@@ -260,8 +260,8 @@ FAULTS = (
     Fault(
         "`kill -9` of Python and JVM",
         "python_ingest/landing.py",
-        'and did not confirm."""\n        batch = self._manifest.unfinished()\n',
-        'and did not confirm."""\n        batch = None\n',
+        'there was one."""\n        batch = self._manifest.unfinished()\n',
+        'there was one."""\n        batch = None\n',
         "tests/kills/test_kills.py::test_nothing_is_lost_or_doubled[written but not confirmed]",
     ),
     Fault(
