@@ -36,7 +36,8 @@ lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@sh scripts/check_conventions.sh
-	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none $(BIN)/sqlfluff lint models tests/dbt/silver
+	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 \
+		$(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 
 format: setup ## mend what ruff can mend

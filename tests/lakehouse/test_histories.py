@@ -15,7 +15,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.table_format import append
-from tests.conftest import both_formats
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (
     BATCHES,
@@ -34,9 +33,10 @@ SEED = int(os.environ.get("TIDEMARK_SEED", "20250101"))
 ROUNDS = 12
 
 
-@pytest.mark.core
 @pytest.mark.R4
-@both_formats
+@pytest.mark.parametrize(
+    "table_format", [pytest.param("delta", marks=pytest.mark.core), "iceberg"], indirect=True
+)
 def test_every_batch_ends_in_what_the_whole_history_says(
     spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
