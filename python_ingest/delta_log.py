@@ -81,6 +81,11 @@ class DeltaLog:
         """The id of the table, which another table of the same name does not have."""
         return str(self._snapshot.metadata().id())
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._snapshot.metadata().schema().fieldNames())
+
     def state(self) -> dict[str, Any]:
         """Return id, version, number and bytes of the files, and properties of the newest version."""
         metadata = self._snapshot.metadata()

@@ -2,7 +2,8 @@
 {% macro table_format() %}
     {% set state = tidemark.run_state('format') %}
     {% if 'name' not in state %}
-        {% do state.update(name=run_query('set spark.sql.sources.default').rows[0]['value']) %}
+        {% set asked = 'spark.sql.sources.default' %}
+        {% do state.update(name=adapter.setting(asked) or run_query('set ' ~ asked).rows[0]['value']) %}
     {% endif %}
     {{ return(state.name) }}
 {% endmacro %}

@@ -48,7 +48,8 @@
             ~ ' as select record.* from (select from_json(null, ' ~ tidemark.literal(columns | join(', ')) ~ ') as record) where false'
         ) %}
     {% else %}
-        {% set present = run_query('describe table ' ~ table).columns['col_name'].values() %}
+        {% set log = adapter.delta_log(tidemark.table_name(table)) if tidemark.table_format() == 'delta' else none %}
+        {% set present = log.columns if log else run_query('describe table ' ~ table).columns['col_name'].values() %}
         {% set missing = [] %}
         {% for column in columns if column.split(' ')[0] not in present %}
             {% do missing.append(column) %}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dbt.adapters.spark.session import Cursor
 from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -24,3 +25,24 @@ def test_kept_rows_are_read_from_the_cache_though_their_query_has_a_with_clause(
         assert "InMemoryRelation" in plan
     finally:
         spark.sql("drop view kept_rows")
+
+
+def test_dbt_gives_spark_the_settings_of_a_profile_once(spark: SparkSession) -> None:
+    """R2.3: not before each statement; those of another target are given again."""
+    name = "tidemark.test.setting"
+
+    def seen(value: str) -> str:
+        cursor = Cursor(server_side_parameters={name: value})
+        cursor.execute(f"set {name}")
+        rows = cursor.fetchall() or []
+        return str(rows[0]["value"])
+
+    try:
+        assert seen("first") == "first"
+        spark.conf.set(name, "by hand")
+        assert seen("first") == "by hand"
+        assert seen("second") == "second"
+        assert seen("first") == "first"
+    finally:
+        spark.conf.unset(name)
+        Cursor(server_side_parameters={}).execute("select 1")
