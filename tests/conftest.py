@@ -67,6 +67,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
 FORMATS = ["delta", "iceberg"]
 both_formats = pytest.mark.parametrize("table_format", FORMATS, indirect=True)
+# the same, of which `make test` runs Delta alone
+core_on_delta = pytest.mark.parametrize(
+    "table_format", [pytest.param("delta", marks=pytest.mark.core), *FORMATS[1:]], indirect=True
+)
 # of what the macros do alike for both formats; histories and the whole project run on both each time
 both_formats_nightly = pytest.mark.parametrize(
     "table_format", FORMATS if os.environ.get("TIDEMARK_NIGHTLY") else FORMATS[:1], indirect=True

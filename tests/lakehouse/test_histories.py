@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.table_format import append
+from tests.conftest import core_on_delta
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (
     BATCHES,
@@ -34,9 +35,7 @@ ROUNDS = 12
 
 
 @pytest.mark.R4
-@pytest.mark.parametrize(
-    "table_format", [pytest.param("delta", marks=pytest.mark.core), "iceberg"], indirect=True
-)
+@core_on_delta
 def test_every_batch_ends_in_what_the_whole_history_says(
     spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import both_formats, both_formats_nightly, latest_version
+from tests.conftest import both_formats, both_formats_nightly, core_on_delta, latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
@@ -15,9 +15,8 @@ CUSTOMERS = "customer_id int, email string, name string, processed_time timestam
 VISITS = "visit_id string, visit_day date, page string"
 
 
-@pytest.mark.core
 @pytest.mark.R4
-@both_formats
+@core_on_delta
 def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     """R4.3: John becomes Johnny, Mary is inserted, Sam is untouched."""
     source = cases.create_source("customers_in", CUSTOMERS)

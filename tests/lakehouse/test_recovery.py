@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import MakeFeed, both_formats, both_formats_nightly, latest_version
+from tests.conftest import MakeFeed, both_formats, both_formats_nightly, core_on_delta, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
@@ -42,9 +42,8 @@ def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: G
     assert [guarded.mark(model)["sequence"] for model in ("guarded", "totals")] == [2, 2]
 
 
-@pytest.mark.core
 @pytest.mark.R4
-@both_formats
+@core_on_delta
 def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> None:
     """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: never a silent gap."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")

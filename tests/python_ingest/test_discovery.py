@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest.errors import LandingError
 from python_ingest.paths import as_uri, regex_of
-from tests.conftest import FeedFolder, MakeFeed, both_formats
+from tests.conftest import FeedFolder, MakeFeed, both_formats, core_on_delta
 
 NAMES = ["a b.csv", "100%.csv", "ü\u00a0€.csv", "a+b=c&d.csv", "[1]{2}.csv", "it's #1;~^`|.csv", "q?.csv"]
 SIGNS = [chr(code) for code in (*range(0x20, 0x180), 0x2028, 0x1F600) if chr(code) not in "/:\\"]
@@ -23,9 +23,8 @@ def at(path: Path, clock: str) -> None:
     os.utime(path, (moment, moment))
 
 
-@pytest.mark.core
 @pytest.mark.R4
-@both_formats
+@core_on_delta
 def test_only_files_after_the_checkpoint_are_read(make_feed: MakeFeed) -> None:
     """R4.1: order1 2:00, order2 3:00, order3 4:00; the checkpoint says 3:00: only order3 is read."""
     orders = make_feed(discovery="modified_after", overlap="0 seconds")

@@ -17,7 +17,7 @@ from python_ingest.listing import listed, show_feeds
 from python_ingest.lost_rows import LostRows
 from python_ingest.manifest import Manifest
 from python_ingest.project import Project
-from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats, both_formats_nightly, take_back
+from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats_nightly, core_on_delta, take_back
 
 pytestmark = pytest.mark.R1
 
@@ -53,8 +53,7 @@ def _jobs(spark: SparkSession, group: str) -> int:
     return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
 
 
-@pytest.mark.core
-@both_formats
+@core_on_delta
 def test_the_landing_stops_where_landed_rows_are_gone(
     make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,8 +84,7 @@ def test_the_landing_stops_where_landed_rows_are_gone(
         people.land()
 
 
-@pytest.mark.core
-@both_formats
+@core_on_delta
 def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     """R1.5: under their own batches; what was left of a file does not double; the next landing is quiet."""
     people = make_feed(on_lost_rows="land_again")
@@ -179,8 +177,7 @@ def test_accepted_once_and_for_these_rows_only(make_feed: MakeFeed) -> None:
     ]
 
 
-@pytest.mark.core
-@both_formats
+@core_on_delta
 def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: SparkSession) -> None:
     """R1.5: columns, properties, compaction, rows added; and to know that takes no Spark job."""
     people = make_feed()
@@ -195,14 +192,10 @@ def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: Spark
         compact,
     ):
         spark.sql(statement)
-    bronze = BronzeTable(spark, people.feed)
-    lost = LostRows(
-        spark,
-        people.feed,
-        bronze,
-        Manifest(spark, people.ops_schema, "people"),
-        BronzeChecks(spark, people.ops_schema, "people"),
-    )
+    manifest = Manifest(spark, people.ops_schema, "people")
+    assert manifest.landed_batch, "a landing knows it by then, since it has compared its listing"
+    checks = BronzeChecks(spark, people.ops_schema, "people")
+    lost = LostRows(spark, people.feed, BronzeTable(spark, people.feed), manifest, checks)
     spark.sparkContext.setJobGroup(f"asked {table}", "")
     assert lost.doubt() is None
     assert _jobs(spark, f"asked {table}") == 0

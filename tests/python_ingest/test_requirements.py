@@ -12,8 +12,10 @@ WANTED = {f"{group}.{number}" for group, last in GROUPS.items() for number in ra
 
 
 def _markers(expression: ast.expr) -> set[str]:
-    """The groups, and `core`, among `pytest.mark.…`, alone or in a list."""
+    """The groups, and `core`, among `pytest.mark.…`, alone or in a list; `core_on_delta` is `core`."""
     known = (*GROUPS, "core")
+    if isinstance(expression, ast.Name) and expression.id == "core_on_delta":
+        return {"core"}
     return {
         part.attr for part in ast.walk(expression) if isinstance(part, ast.Attribute) and part.attr in known
     }
