@@ -1,6 +1,7 @@
 # `make` lists the targets.
 PYTHON ?= python3
 BIN := .venv/bin
+QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
 .PHONY: help setup prepared demo tour test test-all test-nightly mutations classes lint format docs schedule lock services services-stop clean
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
@@ -36,8 +37,7 @@ lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@sh scripts/check_conventions.sh
-	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 \
-		$(BIN)/sqlfluff lint models tests/dbt/silver
+	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none $(QUICK_JAVA) $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 
 format: setup ## mend what ruff can mend
@@ -68,7 +68,7 @@ classes: .jars/classes.jsa ## archive the classes that Spark loads: each start o
 .jars/classes.jsa: .jars/.ready profiles.yml
 	@mkdir -p logs
 	@echo "Archiving the classes that Spark loads (once, about a minute)"
-	@$(BIN)/python -m python_ingest.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
+	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 
 clean: ## remove everything that was made here, lakes included
 	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage

@@ -27,7 +27,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tidemark-classes-") as scratch:
         folder = Path(scratch)
         os.environ |= {"TIDEMARK_ARCHIVES_CLASSES": "1", "TIDEMARK_LAKE": str(folder / "lake")}
-        os.environ.setdefault("TIDEMARK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")  # it ends too soon for more
         os.environ |= {"DBT_TARGET_PATH": str(folder / "target"), "DBT_LOG_PATH": str(folder / "logs")}
         lakehouse = project.load()
         spark = warm_session(lakehouse.root)

@@ -271,9 +271,9 @@ class Manifest(FeedTable):
         self._close(batch, "abandoned", reason, [None] * len(batch.files))
 
     def _close(self, batch: Batch, state: str, reason: str | None, counts: Sequence[int | None]) -> None:
-        self._last.closed = batch.batch_id
+        self._last.closed = max(self._last.closed, batch.batch_id)
         if state == "landed":
-            self._last.landed = batch.batch_id
+            self._last.landed = max(self._last.landed, batch.batch_id)
         files = zip(batch.files, counts, strict=True)
         self.note([Noted(f, state, reason, batch.batch_id, count) for f, count in files], batch.planned_at)
 

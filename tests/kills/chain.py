@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import ROOT
+from tests.conftest import QUICK_COMPILER, ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file
 from tests.kills.points import Files, Point, warehouse_of
@@ -23,7 +23,7 @@ TIMED_OUT = 124
 SHOWN = 8
 # A JVM that lives for half a minute spends most of it on compiling; with less of that it takes half the time.
 QUICK = {
-    "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
+    "TIDEMARK_JAVA_OPTIONS": QUICK_COMPILER,
     "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false "
     "--conf spark.sql.adaptive.enabled=false "
     "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",

@@ -30,7 +30,7 @@ class Reader:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TIDEMARK_")}
         self._environment = kept | {
             "PYTHONPATH": str(ROOT),
-            "SPARK_SUBMIT_OPTS": QUICK["SPARK_SUBMIT_OPTS"],
+            "TIDEMARK_JAVA_OPTIONS": QUICK["TIDEMARK_JAVA_OPTIONS"],
             "TIDEMARK_LAKE": str(folder / "lake"),
             **environment,
         }
