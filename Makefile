@@ -27,7 +27,7 @@ test-nightly: prepared ## the same with more kill points, longer histories, anot
 	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
 
 prepared: setup
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint .jars/classes.jsa .servers/.ready
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready
 
 mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise of the README: a test must fail each time
 	@$(BIN)/python -m tests.mutations $(ONLY)

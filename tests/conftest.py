@@ -33,9 +33,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # What shortens queries of a few rows, each by a tenth to a fifth of the processor time (docs/decisions/0020):
-# no planning anew while a query runs; no code generated for a task; and Java's quick compiler alone.
+# no adaptive planning, no generated code, and Java's quick compiler alone. test_medallion generates code.
 FEW_ROWS = (
-    "--conf spark.sql.adaptive.enabled=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell"
+    "--conf spark.sql.adaptive.enabled=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
+    "--conf spark.sql.codegen.wholeStage=false pyspark-shell"
 )
 QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 

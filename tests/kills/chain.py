@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import QUICK_COMPILER, ROOT
+from tests.conftest import FEW_ROWS, QUICK_COMPILER, ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file
 from tests.kills.points import Files, Point, warehouse_of
@@ -21,13 +21,7 @@ from tests.servers.object_store import ObjectStore
 PATIENCE = 600  # seconds for one process, about ten times what it takes
 TIMED_OUT = 124
 SHOWN = 8
-# A JVM that lives for half a minute spends most of it on compiling; with less of that it takes half the time.
-QUICK = {
-    "TIDEMARK_JAVA_OPTIONS": QUICK_COMPILER,
-    "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false "
-    "--conf spark.sql.adaptive.enabled=false "
-    "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
-}
+QUICK = {"TIDEMARK_JAVA_OPTIONS": QUICK_COMPILER, "PYSPARK_SUBMIT_ARGS": FEW_ROWS}
 
 
 @dataclass

@@ -22,6 +22,7 @@ from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
 
 pytestmark = pytest.mark.R1
 RAW = ROOT / "data" / "raw"
+GENERATED_CODE = "spark.sql.codegen.wholeStage"  # on in users' sessions, off in those of other tests
 SENT_ONCE = "_source_file not like '%again%'"
 RESULTS = (
     "silver.transactions",
@@ -73,6 +74,8 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_SCHEMA", "story")
         patch.setenv("TIDEMARK_RAW", str(raw))
+        before = spark.conf.get(GENERATED_CODE)
+        spark.conf.set(GENERATED_CODE, "true")
         told = Story(Lakehouse(spark, raw, "story"), [], {}, {})
         for name, found in files.items():
             (raw / name).mkdir()
@@ -94,6 +97,7 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         told.lakehouse.run(*ONLY_TABLES)
         told.note("sent again", rows=True)
         yield told
+        spark.conf.set(GENERATED_CODE, before)
 
 
 def purchases() -> list[dict[str, str]]:
