@@ -114,8 +114,11 @@ class AdapterMethods(dbtPlugin):
         SparkAdapter.is_embedded = _is_embedded  # type: ignore[attr-defined]
         SparkAdapter.no_failures = _no_failures  # type: ignore[attr-defined]
         SparkAdapter.first_row = _first_row  # type: ignore[attr-defined]
+        SparkAdapter.keep_once = _keep_once  # type: ignore[attr-defined]
+        SparkAdapter.drop_view = _drop_view  # type: ignore[attr-defined]
         SparkAdapter._available_ |= {
             "setting", "delta_log", "code_of", "findings_of", "is_embedded", "no_failures", "first_row",
+            "keep_once", "drop_view",
         }  # fmt: skip
 
 
@@ -182,6 +185,33 @@ def _first_row(adapter: SparkAdapter, looks: dict[str, _Look], sql: str) -> dict
                 look.row = adapter.execute(sql, fetch=True)[1].rows[0].dict()
             look.done = True
     return look.row
+
+
+def _keep_once(adapter: SparkAdapter, looks: dict[str, _Look], name: str, sql: str) -> str:
+    """Make a view whose rows Spark computes once, unless it is made already; return its name.
+
+    Args:
+        adapter: the one of the thread that asks.
+        looks: what is kept in this command, by name.
+        name: of the view.
+        sql: its query.
+    """
+    look = looks.setdefault(name, _Look())
+    with look.lock:
+        if not look.done:
+            adapter.execute(f"cache lazy table {name} as {sql}")
+            look.done = True
+    return name
+
+
+def _drop_view(adapter: SparkAdapter, name: str) -> None:
+    """Drop a temporary view, and the rows that are kept for it; none is no error."""
+    if _is_embedded(adapter):
+        from pyspark.sql import SparkSession
+
+        SparkSession.builder.getOrCreate().catalog.dropTempView(name)
+    else:
+        adapter.execute(f"drop view if exists {name}")
 
 
 plugins = [LakeLock, OwnProcess, QuickStatements, AdapterMethods]

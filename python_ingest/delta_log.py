@@ -82,9 +82,12 @@ class DeltaLog:
         return str(self._snapshot.metadata().id())
 
     @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self._snapshot.metadata().schema().fieldNames())
+    def columns(self) -> dict[str, str]:
+        """The types of the columns, by their names in order."""
+        from pyspark.sql.types import StructType
+
+        schema = StructType.fromJson(json.loads(self._snapshot.metadata().schemaString()))
+        return {column.name: column.dataType.simpleString() for column in schema}
 
     def state(self) -> dict[str, Any]:
         """Return id, version, number and bytes of the files, and properties of the newest version."""

@@ -5,6 +5,10 @@
 {% macro default__change_rows(relation, window, only_after) %}
     {% set said = tidemark.said_in_sql(window) %}
     {% if window.state == 'incremental' %}
+        {% set kept = tidemark.kept_changes(relation, window) %}
+        {% if kept %}
+            {{ return('(select * from ' ~ kept ~ ' ' ~ said ~ (' where ' ~ tidemark.is_after_image() if only_after else '') ~ ')') }}
+        {% endif %}
         {{ return(tidemark.by_format('change_rows')(relation, window, said, only_after)) }}
     {% endif %}
     {# the same columns as changes have, so that a model reads either; when a row came is not known here #}

@@ -12,7 +12,7 @@
             {% for row in run_query(
                 'select newest.started_at as recorded_at, newest.mark.* from ('
                 ~ 'select max_by(struct(started_at, mark), mark.sequence) as newest from '
-                ~ '(select started_at, explode(checkpoints) as mark from ' ~ tidemark.ops_table('runs') ~ ') '
+                ~ '(select /*+ coalesce(1) */ started_at, explode(checkpoints) as mark from ' ~ tidemark.ops_table('runs') ~ ') '
                 ~ 'group by mark.model, mark.source)'
             ) %}
                 {% do marks.update({row['model'] ~ ' < ' ~ row['source']: {

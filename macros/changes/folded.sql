@@ -127,15 +127,22 @@
     {% elif not extremes %}
         {{ return(none) }}
     {% endif %}
-    {% set query %}
-        (
-            select distinct {{ tidemark.quoted(by, 'taken.') }}
-            from (
+    {% set taken %}
+            (
                 select {{ tidemark.quoted(by) }}, {% for measure in extremes %}{{ tidemark.quoted('_value_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
                 from {{ changed_rows }}
                 group by all
                 having sum(_sign) < 0
-            ) as taken
+            )
+    {% endset %}
+    {# most often no value went, which the changes tell without the table #}
+    {% if not run_query('select 1 as one from ' ~ taken ~ ' limit 1').rows %}
+        {{ return(none) }}
+    {% endif %}
+    {% set query %}
+        (
+            select distinct {{ tidemark.quoted(by, 'taken.') }}
+            from {{ taken }} as taken
             inner join {{ tidemark.as_it_is(this) }} as present
                 on {{ tidemark.null_safe_equal('taken', 'present', by) }}
             where

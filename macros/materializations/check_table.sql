@@ -1,9 +1,6 @@
 {# A table that was made by another contract than the model's would differ from a rebuilt one: stop. #}
 {% macro check_table(relation, query) %}
-    {% set present = {} %}
-    {% for column in adapter.get_columns_in_relation(relation) %}
-        {% do present.update({column.name: column.dtype}) %}
-    {% endfor %}
+    {% set present = tidemark.columns_of(relation) %}
     {% if present != query.types %}
         {% do tidemark.ask_for_rebuild(relation, 'columns', present, query.types) %}
     {% endif %}

@@ -61,7 +61,7 @@
     {% if not config.get('contract').enforced or config.get('on_schema_change') != 'append_new_columns' %}
         {{ return([]) }}
     {% endif %}
-    {% set present = adapter.get_columns_in_relation(relation) | map(attribute='name') | list %}
+    {% set present = tidemark.columns_of(relation) %}
     {{ return(model.columns.keys() | reject('in', present) | list) }}
 {% endmacro %}
 

@@ -5,7 +5,7 @@
 {% endmacro %}
 
 {% macro let_go(name) %}
-    {% do run_query('drop view ' ~ tidemark.kept_name(name)) %}
+    {% do adapter.drop_view(tidemark.kept_name(name)) %}
 {% endmacro %}
 
 {% macro kept_name(name) %}

@@ -26,7 +26,7 @@
     {% set counts = {} %}
     {% if differing.number %}
         {# this INSERT goes by position #}
-        {% set in_order = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
+        {% set in_order = tidemark.quoted(tidemark.columns_of(relation) | list) %}
         {% set these = tidemark.among(tidemark.quoted(partition), differing) %}
         {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ tidemark.and_rows_hold(query)) %}
         {% set commit = tidemark.note_commit(relation) %}

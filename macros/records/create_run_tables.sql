@@ -34,6 +34,7 @@
         {% do tidemark.create_ops_view(
             'checkpoints', 'select invocation_id, started_at as recorded_at, inline(checkpoints) from ' ~ runs
         ) %}
+        {% do tidemark.checkpoints() %}  {# before several threads ask for them at once #}
     {% endif %}
 {% endmacro %}
 
@@ -48,8 +49,7 @@
             ~ ' as select record.* from (select from_json(null, ' ~ tidemark.literal(columns | join(', ')) ~ ') as record) where false'
         ) %}
     {% else %}
-        {% set log = adapter.delta_log(tidemark.table_name(table)) if tidemark.table_format() == 'delta' else none %}
-        {% set present = log.columns if log else run_query('describe table ' ~ table).columns['col_name'].values() %}
+        {% set present = tidemark.columns_of(table) %}
         {% set missing = [] %}
         {% for column in columns if column.split(' ')[0] not in present %}
             {% do missing.append(column) %}

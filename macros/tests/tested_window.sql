@@ -62,7 +62,7 @@
         {{ return(tidemark.change_rows(relation, window, only_after=true)) }}
     {% endif %}
     {# several commits: what came and went in between does not count #}
-    {% set columns = tidemark.quoted(adapter.get_columns_in_relation(relation) | map(attribute='name') | list) %}
+    {% set columns = tidemark.quoted(tidemark.columns_of(relation) | list) %}
     {{ return(
         '(select ' ~ columns ~ ' from ' ~ tidemark.change_rows(relation, window) ~ ' group by ' ~ columns
         ~ ' having sum(' ~ tidemark.change_sign() ~ ') > 0)'

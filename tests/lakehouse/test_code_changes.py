@@ -40,7 +40,6 @@ def put(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-@pytest.mark.core
 @both_formats_nightly
 def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None:
     """R1.5, R2.1: changed SQL, macro or variable; comments and blanks are no change."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.lakehouse.conftest import Guarded
 
-pytestmark = [pytest.mark.R2, pytest.mark.core]
+pytestmark = pytest.mark.R2
 SOURCES = """
 sources:
   - name: input

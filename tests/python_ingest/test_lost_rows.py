@@ -17,7 +17,7 @@ from python_ingest.listing import listed, show_feeds
 from python_ingest.lost_rows import LostRows
 from python_ingest.manifest import Manifest
 from python_ingest.project import Project
-from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats_nightly, core_on_delta, take_back
+from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats, both_formats_nightly, core_on_delta, take_back
 
 pytestmark = pytest.mark.R1
 
@@ -84,7 +84,7 @@ def test_the_landing_stops_where_landed_rows_are_gone(
         people.land()
 
 
-@core_on_delta
+@both_formats
 def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     """R1.5: under their own batches; what was left of a file does not double; the next landing is quiet."""
     people = make_feed(on_lost_rows="land_again")

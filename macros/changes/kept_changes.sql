@@ -1,0 +1,35 @@
+{# The changes of a window as a view whose rows Spark computes once, for the models and tests of this command that read them;
+   or none where only one does, where they are many, and for commands whose SQL is for readers. #}
+{% macro kept_changes(relation, window) %}
+    {% if flags.WHICH not in ('build', 'run', 'test') or not adapter.is_embedded()
+        or tidemark.readers_of(window.source) < 2 or tidemark.read_metrics(relation, window).rows > 1000000 %}
+        {{ return(none) }}
+    {% endif %}
+    {% set name = ['tidemark_changes', window.source | replace('.', '_'), window.after, window.last, invocation_id[:8]] | join('_') %}
+    {{ return(adapter.keep_once(
+        tidemark.run_state('kept'), name, tidemark.by_format('change_rows')(relation, window, '', false)
+    )) }}
+{% endmacro %}
+
+{# On-run-end. #}
+{% macro let_changes_go() %}
+    {% for name in tidemark.run_state('kept') %}
+        {% do adapter.drop_view(name) %}
+    {% endfor %}
+{% endmacro %}
+
+{# How many models and tests of this command read a table directly. #}
+{% macro readers_of(table) %}
+    {% set state = tidemark.run_state('readers') %}
+    {% if 'counts' not in state %}
+        {% set counts = {} %}
+        {% for node in graph.nodes.values() if node.unique_id in selected_resources and node.resource_type in ('model', 'test') %}
+            {% for below in tidemark.dependencies(node) %}
+                {% set name = tidemark.table_name(tidemark.relation_of(below)) %}
+                {% do counts.update({name: counts.get(name, 0) + 1}) %}
+            {% endfor %}
+        {% endfor %}
+        {% do state.update(counts=counts) %}
+    {% endif %}
+    {{ return(state.counts.get(table, 0)) }}
+{% endmacro %}

@@ -1,0 +1,12 @@
+{# The types of a table's columns, by their names in order. #}
+{% macro columns_of(relation) %}
+    {% set log = adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none %}
+    {% if log %}
+        {{ return(log.columns) }}
+    {% endif %}
+    {% set found = {} %}
+    {% for column in adapter.get_columns_in_relation(relation) %}
+        {% do found.update({column.name: column.dtype}) %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
