@@ -17,7 +17,15 @@ from python_ingest.listing import listed, show_feeds
 from python_ingest.lost_rows import LostRows
 from python_ingest.manifest import Manifest
 from python_ingest.project import Project
-from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats, both_formats_nightly, core_on_delta, take_back
+from tests.conftest import (
+    ROOT,
+    FeedFolder,
+    MakeFeed,
+    both_formats,
+    both_formats_nightly,
+    core_on_delta,
+    take_back,
+)
 
 pytestmark = pytest.mark.R1
 
