@@ -29,7 +29,7 @@ test-nightly: prepared ## the same with more kill points, longer histories, anot
 prepared: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready
 
-mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise of the README: a test must fail each time
+mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise of docs/promises.md: a test must fail each time
 	@$(BIN)/python -m tests.mutations $(ONLY)
 
 lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.measuring import timed_statements
 from tests.conftest import both_formats, latest_version, take_back
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
@@ -45,6 +46,31 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
         "nothing new leaves no record"
     )
     assert guarded.mark("guarded").version == last
+
+
+@both_formats
+def test_changes_are_read_once_for_all_that_read_them(
+    guarded: Guarded, tmp_path: Path, table_format: str
+) -> None:
+    """R2.2: two models that read one table share its changes; a single reader reads them itself."""
+    models = guarded.own_copy(tmp_path)
+    (models / "more.sql").write_text((models / "totals.sql").read_text())
+    guarded.insert("(1, 5), (2, 7)")
+    guarded.said("guarded", "totals", "more")
+    feed = {"delta": "table_changes('{}'", "iceberg": "{}.changes"}[table_format]
+    feed = feed.format(guarded.table("guarded"))
+    for readers, inserted in ((("totals", "more"), "(2, 5)"), (("totals",), "(3, 5)")):
+        guarded.insert(inserted)
+        with timed_statements() as statements:
+            guarded.said("guarded", *readers)
+        shared = [s.sql for s in statements if "tidemark_changes_" in s.sql]
+        reading = [s.sql for s in statements if feed in s.sql]
+        assert bool(shared) == (len(readers) > 1)
+        assert (len(reading) == 1) == (len(readers) > 1)
+        views = set(re.findall(r"\btidemark_changes_\w+", " ".join(shared)))
+        assert [view for view in views if guarded.spark.catalog.tableExists(view)] == []
+    assert guarded.rows("more") == [(5, 2)]
+    assert guarded.rows("totals") == [(5, 3)]
 
 
 def test_a_full_refresh_sets_the_mark_anew_and_a_new_model_catches_up_alone(guarded: Guarded) -> None:

@@ -1,4 +1,4 @@
-"""Break the code once for each promise of the README, and see a test fail: `make mutations [ONLY=word]`.
+"""Break the code once for each promise (docs/promises.md); a test must fail: `make mutations [ONLY=word]`.
 
 Each fault is made in a copy of the project, which two processes share out between them; the project itself
 stays as it is. A fault that no test notices survives, and the command fails.

@@ -1,4 +1,4 @@
-"""One fault for each promise of the README: a change of the code after which the promise does not hold."""
+"""One fault for each promise (docs/promises.md): a change of the code that breaks it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Fault:
     """A change of one place.
 
     Attributes:
-        promise: how the promise begins in README's table.
+        promise: how the promise begins in the table there.
         file: the file that is changed.
         old, new: the text that stands there once, and what is put in its place.
         test: what must fail, as pytest has it; `make lint` for a rule of the project.
