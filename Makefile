@@ -17,7 +17,7 @@ demo: setup ## land the real purchase log in lake/ month by month and build it
 tour: setup ## play R1 to R5 on small examples in lake-tour/, with a PostgreSQL of its own where it is installed
 	@$(BIN)/python -m tests.servers beside $(BIN)/tidemark tour
 
-test: prepared ## lint, each requirement R1 to R5, the core's proofs, in about a quarter of an hour
+test: prepared ## lint, each requirement R1 to R5, the core's proofs, in about 12 minutes
 	@$(PYTEST) -m "core or not spark"
 
 test-all: prepared ## run everything that CI runs

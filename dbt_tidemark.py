@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,43 +164,52 @@ def _no_failures(adapter: SparkAdapter) -> Any:
 
 
 @dataclass
-class _Look:
+class _Once:
+    """What is done once in a command, by the first thread that asks for it."""
+
     lock: threading.Lock = field(default_factory=threading.Lock)
-    row: dict[str, Any] | None = None
     done: bool = False
+    found: Any = None
 
 
-def _first_row(adapter: SparkAdapter, looks: dict[str, _Look], sql: str) -> dict[str, Any] | None:
+def _once(known: dict[str, _Once], key: str, action: Callable[[], Any]) -> Any:
+    once = known.setdefault(key, _Once())
+    with once.lock:
+        if not once.done:
+            once.found = action()
+            once.done = True
+    return once.found
+
+
+def _first_row(adapter: SparkAdapter, known: dict[str, _Once], sql: str) -> dict[str, Any] | None:
     """Return the first row of a query, which runs once for all who ask for it; None where it fails.
 
     Args:
         adapter: the one of the thread that asks.
-        looks: what was asked for in this command.
+        known: what was asked for in this command.
         sql: the query.
     """
-    look = looks.setdefault(sql, _Look())
-    with look.lock:
-        if not look.done:
-            with suppress(DbtRuntimeError):
-                look.row = adapter.execute(sql, fetch=True)[1].rows[0].dict()
-            look.done = True
-    return look.row
+
+    def look() -> dict[str, Any] | None:
+        with suppress(DbtRuntimeError):
+            row: dict[str, Any] = adapter.execute(sql, fetch=True)[1].rows[0].dict()
+            return row
+        return None
+
+    row: dict[str, Any] | None = _once(known, sql, look)
+    return row
 
 
-def _keep_once(adapter: SparkAdapter, looks: dict[str, _Look], name: str, sql: str) -> str:
+def _keep_once(adapter: SparkAdapter, known: dict[str, _Once], name: str, sql: str) -> str:
     """Make a view whose rows Spark computes once, unless it is made already; return its name.
 
     Args:
         adapter: the one of the thread that asks.
-        looks: what is kept in this command, by name.
+        known: what is kept in this command, by name.
         name: of the view.
         sql: its query.
     """
-    look = looks.setdefault(name, _Look())
-    with look.lock:
-        if not look.done:
-            adapter.execute(f"cache lazy table {name} as {sql}")
-            look.done = True
+    _once(known, name, lambda: adapter.execute(f"cache lazy table {name} as {sql}"))
     return name
 
 

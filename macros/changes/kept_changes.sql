@@ -11,13 +11,6 @@
     )) }}
 {% endmacro %}
 
-{# On-run-end. #}
-{% macro let_changes_go() %}
-    {% for name in tidemark.run_state('kept') %}
-        {% do adapter.drop_view(name) %}
-    {% endfor %}
-{% endmacro %}
-
 {# How many models and tests of this command read a table directly. #}
 {% macro readers_of(table) %}
     {% set state = tidemark.run_state('readers') %}

@@ -1,11 +1,18 @@
 {# A view whose rows Spark computes once, when the first of this model's statements reads them, and then keeps. #}
 {% macro kept(name, sql) %}
-    {% do run_query('cache lazy table ' ~ tidemark.kept_name(name) ~ ' as ' ~ sql) %}
-    {{ return(tidemark.kept_name(name)) }}
+    {{ return(adapter.keep_once(tidemark.run_state('kept'), tidemark.kept_name(name), sql)) }}
 {% endmacro %}
 
 {% macro let_go(name) %}
+    {% do tidemark.run_state('kept').pop(tidemark.kept_name(name), none) %}
     {% do adapter.drop_view(tidemark.kept_name(name)) %}
+{% endmacro %}
+
+{# On-run-end: changes that several nodes have read, and what a model that failed has left. #}
+{% macro let_all_go() %}
+    {% for name in tidemark.run_state('kept') %}
+        {% do adapter.drop_view(name) %}
+    {% endfor %}
 {% endmacro %}
 
 {% macro kept_name(name) %}

@@ -34,7 +34,9 @@
         {% do tidemark.create_ops_view(
             'checkpoints', 'select invocation_id, started_at as recorded_at, inline(checkpoints) from ' ~ runs
         ) %}
-        {% do tidemark.checkpoints() %}  {# before several threads ask for them at once #}
+        {% if flags.WHICH in ('build', 'run', 'test') %}
+            {% do tidemark.checkpoints() %}  {# before several threads ask for them at once #}
+        {% endif %}
     {% endif %}
 {% endmacro %}
 

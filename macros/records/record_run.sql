@@ -15,7 +15,7 @@
         {% do run.update(model_runs=rows, checkpoints=checkpoints) %}
         {% do tidemark.insert_record(tidemark.ops_table('runs'), tidemark.run_columns(), run) %}
     {% endif %}
-    {% do tidemark.let_changes_go() %}
+    {% do tidemark.let_all_go() %}
     {% do tidemark.stop_signing() %}
 {% endmacro %}
 

@@ -73,6 +73,16 @@ def test_changes_are_read_once_for_all_that_read_them(
     assert guarded.rows("totals") == [(5, 3)]
 
 
+def test_a_model_that_fails_keeps_nothing(guarded: Guarded) -> None:
+    """R2.1: the views of its batch are dropped at the end of the command."""
+    guarded.insert("(1, 5)")
+    guarded.said("guarded")
+    guarded.insert("(2, -1)")
+    assert guarded.dbt("run", "--select", "guarded").failed != []
+    views = [table.name for table in guarded.spark.catalog.listTables() if table.isTemporary]
+    assert [view for view in views if guarded.prefix in view] == []
+
+
 def test_a_full_refresh_sets_the_mark_anew_and_a_new_model_catches_up_alone(guarded: Guarded) -> None:
     """R2.1: both read what there is; the others' marks stay."""
     guarded.insert("(1, 5)")
