@@ -52,14 +52,20 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
 def test_changes_are_read_once_for_all_that_read_them(
     guarded: Guarded, tmp_path: Path, table_format: str
 ) -> None:
-    """R2.2: two models that read one table share its changes; a single reader reads them itself."""
+    """R2.2: models that read one table share its changes, with the rows of before only for those that ask.
+
+    A single reader reads them itself.
+    """
     models = guarded.own_copy(tmp_path)
     (models / "more.sql").write_text((models / "totals.sql").read_text())
+    (models / "copied.sql").write_text(
+        "{{ config(unique_key='id') }} select id, amount from {{ changes(ref('guarded')) }}"
+    )
     guarded.insert("(1, 5), (2, 7)")
-    guarded.said("guarded", "totals", "more")
+    guarded.said("guarded", "totals", "more", "copied")
     feed = {"delta": "table_changes('{}'", "iceberg": "{}.changes"}[table_format]
     feed = feed.format(guarded.table("guarded"))
-    for readers, inserted in ((("totals", "more"), "(2, 5)"), (("totals",), "(3, 5)")):
+    for readers, inserted in ((("totals", "more", "copied"), "(2, 5)"), (("totals",), "(3, 5)")):
         guarded.insert(inserted)
         with timed_statements() as statements:
             guarded.said("guarded", *readers)
@@ -69,6 +75,7 @@ def test_changes_are_read_once_for_all_that_read_them(
         assert (len(reading) == 1) == (len(readers) > 1)
         views = set(re.findall(r"\btidemark_changes_\w+", " ".join(shared)))
         assert [view for view in views if guarded.spark.catalog.tableExists(view)] == []
+    assert guarded.rows("copied") == [(1, 5), (2, 5)]
     assert guarded.rows("more") == [(5, 2)]
     assert guarded.rows("totals") == [(5, 3)]
 

@@ -26,7 +26,7 @@
         {{ return(none) }}
     {% endif %}
     {% set went = run_query(
-        'select 1 as one from ' ~ tidemark.iceberg_change_rows(relation, window, '', false) ~ ' group by ' ~ tidemark.quoted(keys)
+        'select 1 as one from ' ~ tidemark.change_rows(relation, window) ~ ' group by ' ~ tidemark.quoted(keys)
         ~ ' having sum(' ~ tidemark.change_sign() ~ ') < 0 limit 1'
     ).rows | length %}
     {{ return(window.said if went else none) }}
