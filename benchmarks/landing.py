@@ -8,33 +8,46 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Annotated
 
 import typer
 from pyspark.sql import SparkSession
-from rich.console import Console
 
+from benchmarks.pairs import APPEND, LAKE, MEGABYTE, Pairs, compared, console, feed_of, spread, timed
 from benchmarks.report import machine, markdown_table, versions
+from python_ingest.bronze_table import BronzeTable
 from python_ingest.clock import utc_now
-from python_ingest.declarations import FileFeed, feeds_of
+from python_ingest.contents import Contents
+from python_ingest.declarations import FileFeed
 from python_ingest.landing import Lander
+from python_ingest.lost_rows import LostRows
 from python_ingest.manifest import Manifest
 from python_ingest.project import invoke_dbt
 from python_ingest.session import warm_session
 from python_ingest.storage import Storage
 
 ROOT = Path(__file__).resolve().parent.parent
-LAKE = ROOT / "lake-benchmark"
 COLUMNS = ("order_id", "customer_id", "order_date", "quantity", "amount", "address", "channel", "updated_at")
 HEADER = ",".join(COLUMNS) + "\n"
 LINES = 100_000
-MEGABYTE = 1_000_000
-console = Console(highlight=False)
+WARM = 10  # landings before those that are measured
+STEPS = {
+    "state table, made and read": (Manifest, "__init__"),
+    "bronze table, made": (BronzeTable, "prepare"),
+    "new files found": (Manifest, "compare"),
+    "bronze compared with its commits": (LostRows, "doubt"),
+    "large files: checksum and first bytes": (Contents, "_streamed"),
+    "large files: lines like the header": (Contents, "_with_lines"),
+    "small files: the same": (Contents, "_small_contents"),
+    "files of the batch, listed for reading": (Lander, "_rows"),
+    APPEND: (BronzeTable, "append"),
+    "rows counted by file": (BronzeTable, "counts"),
+    "state: planned, landed": (Manifest, "note"),
+}
 
 
 @dataclass
@@ -44,57 +57,58 @@ class Case:
     Attributes:
         name: what they are.
         size: bytes of all of them.
-        plain, landed: seconds, one a repetition.
-        peak: highest resident memory of the JVM while landing, in MB.
+        pairs: the copies and landings.
     """
 
     name: str
     size: int
-    plain: list[float]
-    landed: list[float]
-    peak: float = 0.0
+    pairs: Pairs
 
     def row(self) -> list[str]:
-        plain, landed = median(self.plain), median(self.landed)
+        plain, landed = median(self.pairs.plain), median(self.pairs.landed)
         return [
             self.name,
             f"{self.size / MEGABYTE:,.0f}",
-            f"{plain:.1f}",
-            f"{landed:.1f}",
+            spread(self.pairs.plain),
+            spread(self.pairs.landed),
             f"{self.size / MEGABYTE / plain:.1f}",
             f"{self.size / MEGABYTE / landed:.1f}",
             f"{plain / landed:.2f}",
-            f"{self.peak:,.0f}",
+            f"{plain / self.pairs.steps()[APPEND]:.2f}",
+            f"{max(self.pairs.peaks):,.0f}",
         ]
 
 
 def feed_at(folder: Path, name: str) -> FileFeed:
     """Declare the files of a folder as a feed in schemas of its own."""
-    node = {
-        "name": name,
-        "schema": f"{name}_bronze",
-        "original_file_path": "benchmarks/landing.py",
-        "external": {"location": str(folder), "file_format": "csv"},
-        "columns": {column: {"name": column, "data_type": "string"} for column in COLUMNS},
-    }
-    feed = feeds_of([node])[name]
-    assert isinstance(feed, FileFeed)  # noqa: S101
+    columns = dict.fromkeys(COLUMNS, "string")
+    feed: FileFeed = feed_of(name, columns, location=str(folder), file_format="csv")
     return feed
 
 
 def measure(spark: SparkSession, name: str, folder: Path, repetitions: int) -> Case:
     """Copy and land the files of a folder, in turn."""
-    case = Case(name, sum(file.stat().st_size for file in folder.iterdir()), [], [])
-    for number in range(repetitions):
-        case.plain.append(_timed(lambda: _copy(spark, folder)))
-        feed = feed_at(folder, f"landed_{folder.name}_{number}")
-        _forget_peak(spark)
-        case.landed.append(_timed(lambda feed=feed: Lander(spark, feed, f"{feed.name}_ops").land()))  # type: ignore[misc]
-        case.peak = max(case.peak, _peak(spark))
-        for schema in (feed.schema_name, f"{feed.name}_ops", "plain"):
-            spark.sql(f"drop schema if exists {schema} cascade")
-        console.print(f"  {name}: plain {case.plain[-1]:.1f} s, landed {case.landed[-1]:.1f} s")
-    return case
+
+    def land(feed: str) -> None:
+        Lander(spark, feed_at(folder, feed), f"{feed}_ops").land()
+
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    copy = partial(_copy, spark, folder)
+    return Case(name, size, compared(spark, folder.name, copy, land, steps=STEPS, repetitions=repetitions))
+
+
+def arrivals(spark: SparkSession, folder: Path, number: int) -> list[list[str]]:
+    """Land one small file at a time, then nothing new, of a feed that has landed before."""
+    folder.mkdir(parents=True)
+    seconds: dict[str, list[float]] = {"one new file, 10 kB": [], "nothing new": []}
+    for arrival in range(WARM + number):
+        (folder / f"orders_{arrival:04d}.csv").write_text(HEADER + "".join(_lines()[:125]))
+        for taken in seconds.values():
+            lander = partial(Lander, spark, feed_at(folder, "arriving"), "arriving_ops")
+            took = timed(lambda lander=lander: lander().land())  # type: ignore[misc]
+            if arrival >= WARM:
+                taken.append(took)
+    return [[what, spread(taken)] for what, taken in seconds.items()]
 
 
 def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[str]:
@@ -117,35 +131,15 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
         if len(found) != new:
             raise AssertionError(f"{len(found)} files are new, not {new}")
 
-    seconds = median([_timed(plan) for _ in range(2)])
+    seconds = median([timed(plan) for _ in range(2)])
     shutil.rmtree(folder)
     console.print(f"  planning among {known:,} known files: {seconds:.1f} s")
     return [f"{known:,}", f"{new:,}", f"{seconds:.1f}"]
 
 
 def _copy(spark: SparkSession, folder: Path) -> None:
-    spark.sql("create schema if not exists plain")
     files = spark.read.schema(", ".join(f"{c} string" for c in COLUMNS)).option("header", True)
     files.csv(str(folder)).write.format("delta").saveAsTable("plain.copied")
-
-
-def _timed(work: Callable[[], object]) -> float:
-    started = time.monotonic()
-    work()
-    return time.monotonic() - started
-
-
-def _forget_peak(spark: SparkSession) -> None:
-    Path(f"/proc/{_process(spark)}/clear_refs").write_text("5")
-
-
-def _peak(spark: SparkSession) -> float:
-    status = Path(f"/proc/{_process(spark)}/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) / 1000
-
-
-def _process(spark: SparkSession) -> int:
-    return int(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
 
 
 def _lines() -> list[str]:
@@ -180,7 +174,7 @@ def main(
     gigabytes: Annotated[float, typer.Option(help="Size of the large files, all together.")] = 1.0,
     files: Annotated[int, typer.Option(help="Number of small files.")] = 10_000,
     known: Annotated[str, typer.Option(help="Numbers of known files to plan among.")] = "10000,1000000",
-    repetitions: Annotated[int, typer.Option(help="Copies and landings of each kind.")] = 2,
+    repetitions: Annotated[int, typer.Option(help="Copies and landings of each kind.")] = 3,
     out: Annotated[Path, typer.Option(help="The markdown file.")] = ROOT / "docs/benchmarks/landing.md",
 ) -> None:
     """Measure, print, and write the markdown file."""
@@ -198,14 +192,17 @@ def main(
             measure(spark, f"{files:,} small files", _small(raw / "small", files), repetitions),
             measure(spark, f"large files, {4 * gigabytes:g} GB", _large(raw / "larger", 4 * gigabytes), 1),
         ]
+        small = arrivals(spark, raw / "arriving", 5 * repetitions)
         plans = [planning(spark, raw / f"known_{n}", int(n), files) for n in known.split(",")]
         lines = [
             "# Landing, against a plain copy",
             "",
             "The plain copy is `spark.read.csv(folder).write.format('delta')`, declared columns only;",
             "landing adds listing, checksums, the manifest, headers by name, broken records, eight columns.",
+            "`append alone` compares the plain copy with that step of the landing which reads, checks and",
+            "writes rows.",
             "",
-            f"Measured by `{command}` on {machine()}, with {versions(spark)}. Medians of {repetitions}.",
+            f"Measured by `{command}` on {machine()}, with {versions(spark)}. Repetitions: {repetitions}.",
             "",
             *markdown_table(
                 [
@@ -216,10 +213,25 @@ def main(
                     "plain MB/s",
                     "landing MB/s",
                     "landing / plain",
+                    "append alone",
                     "peak MB",
                 ],
                 [case.row() for case in cases],
             ),
+            "",
+            "## Where a landing's seconds go",
+            "",
+            *markdown_table(
+                ["step", *(case.name for case in cases)],
+                [
+                    [step, *(f"{case.pairs.steps()[step]:.2f}" for case in cases)]
+                    for step in cases[0].pairs.steps()
+                ],
+            ),
+            "",
+            "## Files that arrive",
+            "",
+            *markdown_table(["landing, on a warm session", "seconds"], small),
             "",
             "## Planning",
             "",

@@ -51,16 +51,22 @@ class Pairs:
     Attributes:
         plain, landed: seconds, one a repetition.
         profiles: seconds of each landing by step.
+        peaks: highest resident memory of the JVM in each landing, in MB.
     """
 
     plain: list[float] = field(default_factory=list)
     landed: list[float] = field(default_factory=list)
     profiles: list[dict[str, float]] = field(default_factory=list)
+    peaks: list[float] = field(default_factory=list)
+
+    def steps(self) -> dict[str, float]:
+        """Return the median seconds of each step of a landing."""
+        return {step: median(profile[step] for profile in self.profiles) for step in self.profiles[0]}
 
     def report(self, what: str, unit: str, amount: float) -> list[str]:
         """Return what was measured beside what was asked, and where the landing's seconds went."""
         plain, landed = median(self.plain), median(self.landed)
-        steps = {step: median(profile[step] for profile in self.profiles) for step in self.profiles[0]}
+        steps = self.steps()
         speeds = [f"{amount / plain:,.1f}", f"{amount / landed:,.1f}", f"{plain / landed:.2f}"]
         said = f"Asked: at least {ASKED} of the plain copy's speed. Measured: {plain / landed:.2f}"
         if plain / landed < ASKED:
@@ -105,8 +111,12 @@ def compared(  # noqa: PLR0913
         name = f"{kind}_{number}"
         spark.sql("create schema plain")
         pairs.plain.append(timed(plain))
+        memory = Path(f"/proc/{_process(spark)}")
+        (memory / "clear_refs").write_text("5")  # forget the peak
         with timed_steps(steps) as seconds:
             pairs.landed.append(timed(lambda name=name: land(name)))  # type: ignore[misc]
+        peak = (memory / "status").read_text().split("VmHWM:")[1].split()[0]
+        pairs.peaks.append(int(peak) / 1000)
         pairs.profiles.append(seconds | {"the rest": pairs.landed[-1] - sum(seconds.values())})
         copied, landed = spark.table("plain.copied").count(), spark.table(f"{name}_bronze.{name}").count()
         if copied != landed:
@@ -152,6 +162,10 @@ def timed(work: Callable[[], object]) -> float:
     started = time.monotonic()
     work()
     return time.monotonic() - started
+
+
+def _process(spark: SparkSession) -> int:
+    return int(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
 
 
 def spread(seconds: Sequence[float]) -> str:

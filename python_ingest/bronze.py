@@ -68,11 +68,11 @@ def _path_below(root: str, paths: Sequence[str]) -> Column:
         paths: all that there are: where none is encoded in a URI, none is decoded, row by row.
     """
     uri = f.col("_uri")
+    in_bytes = uri.cast("binary")  # of which a part is taken without counting characters
     relative = f.raise_error(f.concat(f.lit(f"not below {root}: "), uri)).cast("string")
     for prefix in spellings(as_uri(root)):
-        relative = f.when(f.startswith(uri, f.lit(prefix)), f.substr(uri, f.lit(len(prefix) + 1))).otherwise(
-            relative
-        )
+        rest = f.substr(in_bytes, f.lit(len(prefix.encode()) + 1)).cast("string")
+        relative = f.when(f.startswith(uri, f.lit(prefix)), rest).otherwise(relative)
     if not any("%" in as_uri(path) for path in paths):
         return relative
     decoded = f.url_decode(f.replace(relative, f.lit("+"), f.lit("%2B")))

@@ -16,7 +16,7 @@ from rich.filesize import decimal
 
 from python_ingest.failures import in_plain_words, innermost
 from python_ingest.paths import spellings
-from python_ingest.storage import SourceFile, hadoop_path
+from python_ingest.storage import SourceFile, hadoop_path, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,8 @@ CHUNK = 5_000  # files whose heads are collected at once
 STREAMS = 8
 SUFFIXES = (".gz", ".bz2", ".zst", ".deflate", ".snappy", ".lz4")
 FIRST_LINE = (
-    "regexp_replace(split_part(translate(cast(head as string), '\\r', '\\n'), '\\n', 1), '^\ufeff', '')"
+    "regexp_replace(substring_index(substring_index(cast(head as string), "
+    "'\\n', 1), '\\r', 1), '^\ufeff', '')"
 )
 FIRST_LINES = (
     "try_divide(octet_length(content) - octet_length(replace(cast(content as string), first_line, '')), "
@@ -94,9 +95,12 @@ class Contents:
         for start in range(0, len(small), CHUNK):
             found |= self._small_contents(small[start : start + CHUNK])
         others = [file for file in files if file.path not in found]
-        with ThreadPoolExecutor(STREAMS) as pool:
-            read = dict(zip((file.path for file in others), pool.map(self._content, others), strict=True))
+        read = self._streamed(others)
         return found | (self._with_lines(read, others) if self._has_lines else read)
+
+    def _streamed(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+        with ThreadPoolExecutor(STREAMS) as pool:
+            return dict(zip((file.path for file in files), pool.map(self._content, files), strict=True))
 
     def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Return the contents of those files that could be read and have the size that was listed."""
@@ -104,8 +108,7 @@ class Contents:
         first_lines = FIRST_LINES if self._has_headers else "cast(null as bigint)"
         try:
             rows = (
-                self._spark.read.format("binaryFile")
-                .load([file.glob for file in files])
+                read_files(self._spark.read, "binaryFile", files)
                 .selectExpr("*", f"substring(content, 1, {HEAD_BYTES}) as head")
                 .selectExpr("*", f"{FIRST_LINE} as first_line")
                 .selectExpr("path", "length", "sha2(content, 256)", "head", first_lines)
@@ -157,7 +160,7 @@ class Contents:
 
     def _likes(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
         """Return by URI how many lines are like a first one."""
-        lines = self._spark.read.text([file.glob for file in files])
+        lines = read_files(self._spark.read, "text", files)
         likes = lines.where(f.col("value").isin(*first_lines)).groupBy("_metadata.file_path").count()
         return {row[0]: (row[1], 0) for row in likes.collect()}
 
@@ -168,10 +171,9 @@ class Contents:
         """
         line = f.col("value")
         end = f.locate("\r", line)
+        reader = self._spark.read.option("lineSep", "\n").option(LINE_LIMIT, MAX_LINE_BYTES)
         sums = (
-            self._spark.read.option("lineSep", "\n")
-            .option(LINE_LIMIT, MAX_LINE_BYTES)
-            .text([file.glob for file in files])
+            read_files(reader, "text", files)
             .groupBy("_metadata.file_path")
             .agg(
                 f.count_if(line.isin(*first_lines, *(f"{first}\r" for first in first_lines))),

@@ -7,8 +7,7 @@ says `landed`. Killed anywhere, the next run finishes the planned batch under th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -90,11 +89,11 @@ class Lander:
                 rows are gone from bronze, or the contract or a bound of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
-        with self._begun(outcome) as compared:
-            candidates, outcome.known = compared.candidates, compared.known
-            broken = {c.file.path: str(c.rejected_reason) for c in candidates if is_known_as_broken(c)}
-            outcome.rejected |= broken
-            self._land_all([c for c in candidates if c.file.path not in broken], outcome)
+        compared = self._begun(outcome)
+        candidates, outcome.known = compared.candidates, compared.known
+        broken = {c.file.path: str(c.rejected_reason) for c in candidates if is_known_as_broken(c)}
+        outcome.rejected |= broken
+        self._land_all([c for c in candidates if c.file.path not in broken], outcome)
         return outcome
 
     def replay(self) -> Landed:
@@ -104,26 +103,22 @@ class Lander:
             LandingError: as `land` does.
         """
         outcome = Landed(self._feed.name)
-        with self._begun(outcome) as compared:
-            self._land_all([c for c in compared.candidates if c.rejected_reason], outcome)
-            self._replayer.replay(outcome)
+        compared = self._begun(outcome)
+        self._land_all([c for c in compared.candidates if c.rejected_reason], outcome)
+        self._replayer.replay(outcome)
         return outcome
 
-    @contextmanager
-    def _begun(self, outcome: Landed) -> Iterator[Compared]:
+    def _begun(self, outcome: Landed) -> Compared:
         """Make bronze ready and finish what an earlier run planned; give what is new."""
-        listing = looked_at(self._storage, self._manifest, self._feed.external, self._clock()).persist()
-        try:
-            compared = self._manifest.compare(listing)
-            self._bronze.prepare(self._manifest.landed_batch)
-            if doubt := self._lost_rows.doubt():
-                self._take_back_planned(doubt)
-                outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
-                self._lost_rows.record(outcome.settled, self._clock())
-            is_resumed = self._finish_planned(listing, outcome)
-            yield self._manifest.compare(listing) if doubt or is_resumed else compared
-        finally:
-            listing.unpersist()
+        listing = looked_at(self._storage, self._manifest, self._feed.external, self._clock())
+        compared = self._manifest.compare(listing)
+        self._bronze.prepare(self._manifest.landed_batch)
+        if doubt := self._lost_rows.doubt():
+            self._take_back_planned(doubt)
+            outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
+            self._lost_rows.record(outcome.settled, self._clock())
+        is_resumed = self._finish_planned(listing, outcome)
+        return self._manifest.compare(listing) if doubt or is_resumed else compared  # lists once more
 
     def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
         self._progress.plan([candidate.file for candidate in candidates])
@@ -168,11 +163,7 @@ class Lander:
 
     def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
         again = LandingAgain(self._bronze, self._manifest, self._examiner, self._replayer, self._rows)
-        everything = self._storage.listing(self._clock()).persist()
-        try:
-            again.land(lost, everything, partial(self._evolve, outcome=outcome))
-        finally:
-            everything.unpersist()
+        again.land(lost, self._storage.listing(self._clock()), partial(self._evolve, outcome=outcome))
 
     def _take_back_planned(self, doubt: Doubt) -> None:
         """Let what an earlier run planned be planned anew: nobody knows how many rows of it were removed."""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -21,9 +22,10 @@ from python_ingest.tables import local_rows
 from python_ingest.unlisted import unlisted
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrameReader, SparkSession
 
 LOCAL = "file:"
+NUL = "\x00"  # which no path holds
 LISTED = "path string, length bigint, isDir boolean, modificationTime bigint"
 
 
@@ -64,6 +66,21 @@ def source_file(path: str, whole: str, size: int, modified_micros: int) -> Sourc
     return SourceFile(path, whole, size, utc_time(modified_micros))
 
 
+def read_files(reader: DataFrameReader, file_format: str, files: Sequence[SourceFile]) -> DataFrame:
+    """Read files by one of Spark's readers.
+
+    The paths go to the JVM as one text: the list that PySpark would send takes a call for each of them.
+
+    Args:
+        reader: with its options set.
+        file_format: as `DataFrameReader.format` takes it.
+        files: at least one.
+    """
+    spark: Any = reader._spark
+    paths = spark._jvm.java.util.regex.Pattern.compile(NUL).split(NUL.join(file.glob for file in files))
+    return DataFrame(reader.format(file_format)._jreader.load(paths), spark)
+
+
 def hadoop_path(spark: SparkSession, file: SourceFile) -> Any:
     """Return the file's path as an object of Hadoop's, which takes any name from a URI."""
     jvm: Any = spark.sparkContext._jvm
@@ -92,6 +109,7 @@ class Storage:
         self._root = self._fs.makeQualified(root)
         self.root = f"{str(self._root.toString()).rstrip('/')}/"
         self._unlisted: dict[str, str] = {}
+        self._real_folders: dict[str, bool] = {}
 
     def listing(self, now: datetime) -> DataFrame:
         """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`.
@@ -139,14 +157,27 @@ class Storage:
             return self._unlisted.get(file.path)
         if ":" in os.path.basename(file.path):
             return "its name has a colon, which Hadoop does not allow in local files: rename it"
-        root = os.path.realpath(self.root.removeprefix(LOCAL))
-        path = os.path.realpath(file.whole.removeprefix(LOCAL))
-        if not path.startswith(os.path.join(root, "")):
-            return "a link to a place outside the location"
+        root = self._real_root
         folder = os.path.join(root, os.path.dirname(file.path)).rstrip("/")
-        if os.path.realpath(folder) != folder:
+        path = os.path.join(folder, os.path.basename(file.path))
+        if os.path.islink(path):
+            path = os.path.realpath(path)
+            if not path.startswith(os.path.join(root, "")):
+                return "a link to a place outside the location"
+        if not self._is_real(folder):
             return "in a folder that is a link"
         return None if os.path.isfile(path) else "not a regular file"
+
+    @cached_property
+    def _real_root(self) -> str:
+        """The location without links, if it is a local one."""
+        return os.path.realpath(self.root.removeprefix(LOCAL))
+
+    def _is_real(self, folder: str) -> bool:
+        """Return whether neither a folder nor one above it is a link; it is looked at once."""
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder) == folder
+        return self._real_folders[folder]
 
     def _check_location(self) -> None:
         location = self._feed.external.location

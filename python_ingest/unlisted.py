@@ -38,32 +38,42 @@ def unlisted(root: str, encoding: str) -> Iterator[Unlisted]:
     """
     folders = [root]
     while folders:
+        folder = folders.pop()
         try:
-            entries = [*os.scandir(folders.pop())]
+            entries = [*os.scandir(folder)]
         except OSError:
             continue  # the listing itself says so
+        is_text = _is_text(os.path.relpath(folder, root), encoding)
         for entry in entries:
-            if entry.name.startswith(HIDDEN):
+            name = entry.name
+            if name.startswith(HIDDEN):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
                 continue
-            path = os.path.relpath(entry.path, root)
-            if reason := _reason(entry, path, encoding):
-                found = os.lstat(entry.path)
-                shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-                yield Unlisted(shown, found.st_size, int(found.st_mtime * 1000), reason)
+            if not (is_text and (name.isascii() or _is_text(name, encoding))):
+                yield _unlisted(entry, root, f"its path is not text in {encoding.upper()}: rename it")
+            elif entry.is_symlink() and (reason := _broken_link(entry.path)):
+                yield _unlisted(entry, root, reason)
 
 
-def _reason(entry: os.DirEntry[str], path: str, encoding: str) -> str | None:
+def _unlisted(entry: os.DirEntry[str], root: str, reason: str) -> Unlisted:
+    found = os.lstat(entry.path)
+    path = os.fsencode(os.path.relpath(entry.path, root)).decode("utf-8", "backslashreplace")
+    return Unlisted(path, found.st_size, int(found.st_mtime * 1000), reason)
+
+
+def _is_text(path: str, encoding: str) -> bool:
     try:
         path.encode(encoding)
     except UnicodeEncodeError:
-        return f"its path is not text in {encoding.upper()}: rename it"
-    if not entry.is_symlink():
-        return None
+        return False
+    return True
+
+
+def _broken_link(path: str) -> str | None:
     try:
-        os.stat(entry.path)
+        os.stat(path)
     except OSError as error:
         leads = "to itself" if error.errno == errno.ELOOP else "to nothing"
         return f"a link that leads {leads}: mend or delete the link"

@@ -30,12 +30,13 @@ from python_ingest.formats.lines import (
     read_plain_lines,
 )
 from python_ingest.formats.rescue import rescued
-from python_ingest.storage import SourceFile
+from python_ingest.storage import SourceFile, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 MOST_FIELDS = 20_000  # Spark's parser has 20,480 places
+LINE = re.compile(r"[^\r\n]+")
 CUT_BYTES = 8  # at most, of a head: its byte order mark, and a character that is not whole at its end
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
@@ -160,14 +161,14 @@ class Csv:
     def _multi_line(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
         names = _numbered(header.names)
         reader = self._spark.read.schema(", ".join(f"{name} string" for name in (*names, "_broken")))
-        records = (
+        reader = (
             reader.options(**self._parsing())
             .option("multiLine", True)
             .option("maxCharsPerColumn", MAX_LINE_BYTES)
             .option("header", self._options.header)
             .option("encoding", header.charset)
-            .csv([file.glob for file in files])
         )
+        records = read_files(reader, "csv", files)
         text = f.coalesce("_broken", f.to_csv(f.struct(*names), {"sep": self._options.delimiter}))
         reason = (
             f.when(~is_legible(text), ILLEGIBLE)
@@ -246,7 +247,7 @@ class Csv:
     def _first_line(self, head: bytes, encoding: str) -> str:
         """Return the first line that is neither blank nor a comment."""
         text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
-        lines = (line for line in re.split("\r\n|\n|\r", text) if line.strip())
+        lines = (found[0] for found in LINE.finditer(text) if found[0].strip())
         comment = self._options.comment
         return next((line for line in lines if not (comment and line.startswith(comment))), "")
 

@@ -23,7 +23,7 @@ from python_ingest.formats.inference import inferred_fields
 from python_ingest.formats.json_records import json_rows, parsed_records, types_of
 from python_ingest.formats.lines import read_plain_lines
 from python_ingest.paths import spellings
-from python_ingest.storage import SourceFile
+from python_ingest.storage import SourceFile, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,7 +128,7 @@ class Json:
     def _read(self, files: Sequence[SourceFile]) -> DataFrame:
         if not self._whole_file:
             return read_plain_lines(self._spark, files)
-        whole = self._spark.read.text([file.glob for file in files], wholetext=True)
+        whole = read_files(self._spark.read.option("wholetext", True), "text", files)
         return whole.select(
             f.col("value").alias("_line"), f.is_valid_utf8("value").alias("_is_legible"), *origin()
         )

@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 
 from python_ingest.formats.base import origin
 from python_ingest.formats.encodings import REPLACEMENT
-from python_ingest.storage import SourceFile
+from python_ingest.storage import SourceFile, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -50,7 +50,7 @@ def read_lines(
     )
     if comment:
         reader = reader.option("comment", comment)
-    lines = reader.csv([file.glob for file in files])
+    lines = read_files(reader, "csv", files)
     line = f.coalesce("_whole", "_field")
     return lines.select(line.alias("_line"), is_legible(line).alias("_is_legible"), *origin())
 
@@ -67,7 +67,7 @@ def read_plain_lines(
     """
     line = f.col("value")
     is_blank = (line < "!") & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))  # only what sorts below is matched
-    lines = spark.read.text([file.glob for file in files]).where(~is_blank)
+    lines = read_files(spark.read, "text", files).where(~is_blank)
     if header is not None:
         lines = lines.where(line != f.lit(header))
     return lines.select(line.alias("_line"), f.is_valid_utf8(line).alias("_is_legible"), *origin())

@@ -25,7 +25,7 @@ from python_ingest.declarations import FileFeed
 from python_ingest.failures import in_plain_words, innermost
 from python_ingest.formats.base import Rejection, origin
 from python_ingest.formats.rescue import NESTED, TIMES_IN_SQL, is_lost, rescued, text_in_sql
-from python_ingest.storage import SourceFile, hadoop_path
+from python_ingest.storage import SourceFile, hadoop_path, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -85,7 +85,7 @@ class Typed:
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
         """Read files of one schema; undeclared columns and values of other types are rescued."""
         schema = self.fields(layout, files[0])
-        rows = self._spark.read.schema(schema).format(self._format).load([file.glob for file in files])
+        rows = read_files(self._spark.read.schema(schema), self._format, files)
         values, others = held_in(targets, schema)
         nothing = f.lit(None).cast("string")
         return rows.select(
