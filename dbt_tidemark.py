@@ -26,6 +26,9 @@ from python_ingest.interrupts import end
 from python_ingest.lock import hold, lake_folder
 
 if TYPE_CHECKING:
+    from dbt.adapters.base.relation import BaseRelation
+    from pyspark.sql import SparkSession
+
     from python_ingest.delta_log import DeltaLog
 
 PROJECT = "tidemark"
@@ -116,9 +119,11 @@ class AdapterMethods(dbtPlugin):
         SparkAdapter.first_row = _first_row  # type: ignore[attr-defined]
         SparkAdapter.keep_once = _keep_once  # type: ignore[attr-defined]
         SparkAdapter.drop_view = _drop_view  # type: ignore[attr-defined]
+        SparkAdapter.set_for_session = _set_for_session  # type: ignore[attr-defined]
+        SparkAdapter.is_there = _is_there  # type: ignore[attr-defined]
         SparkAdapter._available_ |= {
             "setting", "delta_log", "code_of", "findings_of", "is_embedded", "no_failures", "first_row",
-            "keep_once", "drop_view",
+            "keep_once", "drop_view", "set_for_session", "is_there",
         }  # fmt: skip
 
 
@@ -127,6 +132,20 @@ def _is_embedded(adapter: SparkAdapter) -> bool:
     credentials = adapter.config.credentials
     parameters = credentials.server_side_parameters or {}
     return credentials.method == "session" and "spark.remote" not in parameters
+
+
+def _session(adapter: SparkAdapter) -> SparkSession:
+    """Return the embedded session; `getOrCreate` would give it the settings of the target that made it."""
+    from pyspark.sql import SparkSession
+
+    if SparkSession._instantiatedSession is None:
+        adapter.execute("select 1")  # opens it by the profile
+    session = SparkSession._instantiatedSession
+    assert session is not None  # noqa: S101
+    # a thread of dbt's has a session, and with it the target's catalog, while a statement runs only
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    return session
 
 
 def _setting(adapter: SparkAdapter, name: str) -> str | None:
@@ -138,11 +157,28 @@ def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
     """Return a table's log, or None for a target whose Spark is not in this process."""
     if not _is_embedded(adapter):
         return None
-    from pyspark.sql import SparkSession
-
     from python_ingest.delta_log import DeltaLog
 
-    return DeltaLog(SparkSession.builder.getOrCreate(), table)
+    return DeltaLog(_session(adapter), table)
+
+
+def _set_for_session(adapter: SparkAdapter, name: str, value: str | None = None) -> None:
+    """Set a setting of an embedded Spark for the statements of this command, or take it back."""
+    settings = _session(adapter).conf
+    if value is None:
+        settings.unset(name)
+    else:
+        settings.set(name, value)
+
+
+def _is_there(adapter: SparkAdapter, relation: BaseRelation) -> bool:
+    """Return whether the catalog has a table or view: dbt looks at its list of all tables of the schema."""
+    if not _is_embedded(adapter):
+        place = (relation.database, relation.schema, relation.identifier)
+        return adapter.get_relation(*place) is not None  # type: ignore[arg-type]
+    from python_ingest.table_format import table_exists
+
+    return table_exists(_session(adapter), f"{relation.schema}.{relation.identifier}")
 
 
 def _code_of(adapter: SparkAdapter, unique_id: str) -> dict[str, Any]:
@@ -216,9 +252,7 @@ def _keep_once(adapter: SparkAdapter, known: dict[str, _Once], name: str, sql: s
 def _drop_view(adapter: SparkAdapter, name: str) -> None:
     """Drop a temporary view, and the rows that are kept for it; none is no error."""
     if _is_embedded(adapter):
-        from pyspark.sql import SparkSession
-
-        SparkSession.builder.getOrCreate().catalog.dropTempView(name)
+        _session(adapter).catalog.dropTempView(name)
     else:
         adapter.execute(f"drop view if exists {name}")
 

@@ -18,6 +18,7 @@ from py4j.protocol import Py4JJavaError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 
 LOOKED_AT = 5  # commits, for the newest append
@@ -84,10 +85,18 @@ class DeltaLog:
     @property
     def columns(self) -> dict[str, str]:
         """The types of the columns, by their names in order."""
+        return {column.name: column.dataType.simpleString() for column in self._schema}
+
+    @property
+    def comments(self) -> dict[str, str]:
+        """The comments of the columns, by their names in order; an empty text where there is none."""
+        return {column.name: column.metadata.get("comment", "") for column in self._schema}
+
+    @property
+    def _schema(self) -> StructType:
         from pyspark.sql.types import StructType
 
-        schema = StructType.fromJson(json.loads(self._snapshot.metadata().schemaString()))
-        return {column.name: column.dataType.simpleString() for column in schema}
+        return StructType.fromJson(json.loads(self._snapshot.metadata().schemaString()))
 
     def state(self) -> dict[str, Any]:
         """Return id, version, number and bytes of the files, and properties of the newest version."""

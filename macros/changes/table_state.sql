@@ -5,7 +5,7 @@
     {% if name in states %}
         {{ return(states[name]) }}
     {% endif %}
-    {% if load_relation(relation) is none %}
+    {% if not adapter.is_there(relation) %}
         {% if flags.WHICH not in ('build', 'run', 'test') %}
             {{ return({'id': none, 'version': 0, 'properties': {}}) }}  {# compile, docs and lint work on an empty lake too #}
         {% endif %}

@@ -1,14 +1,27 @@
-{# Stock dbt-spark runs one ALTER, one commit, a column a run; here only where a comment differs. #}
-{% macro spark__alter_column_comment(relation, column_dict) %}
-    {% set present = {} %}
-    {% for row in run_query('describe table ' ~ relation) %}
-        {% do present.update({row['col_name']: row['comment'] or ''}) %}
-    {% endfor %}
-    {% set changes = [] %}
-    {% for name, column in column_dict.items() if column.description != present.get(name, '') %}
-        {% do changes.append(name ~ " comment '" ~ tidemark.escaped(column.description) ~ "'") %}
-    {% endfor %}
-    {% if changes %}
-        {% do run_query('alter table ' ~ relation ~ ' alter column ' ~ changes | join(', ')) %}
+{# Stock dbt-spark asks for the columns and runs one ALTER, one commit, a column a run; here one, where a comment differs. #}
+{% macro spark__persist_docs(relation, model, for_relation, for_columns) %}
+    {% if for_columns and config.persist_column_docs() and model.columns %}
+        {% set present = tidemark.comments_of(relation) %}
+        {% set changes = [] %}
+        {% for name, column in validate_doc_columns(relation, model.columns, present | list).items()
+            if column.description != present.get(name, '') %}
+            {% do changes.append(name ~ " comment '" ~ tidemark.escaped(column.description) ~ "'") %}
+        {% endfor %}
+        {% if changes %}
+            {% do run_query('alter table ' ~ relation ~ ' alter column ' ~ changes | join(', ')) %}
+        {% endif %}
     {% endif %}
+{% endmacro %}
+
+{# The comments of a table's columns, by their names; a column without one has an empty text. #}
+{% macro comments_of(relation) %}
+    {% set log = adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none %}
+    {% if log %}
+        {{ return(log.comments) }}
+    {% endif %}
+    {% set found = {} %}
+    {% for row in run_query('describe table ' ~ relation) %}
+        {% do found.update({row['col_name']: row['comment'] or ''}) %}
+    {% endfor %}
+    {{ return(found) }}
 {% endmacro %}

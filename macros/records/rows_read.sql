@@ -5,8 +5,7 @@
         {{ return(dict(total, rows=none) if window.last is none else total) }}
     {% elif window.state != 'incremental' %}
         {% set now = tidemark.table_state(relation) %}
-        {% set rows = run_query('select count(*) as rows from ' ~ tidemark.as_of(relation, window.last)).rows[0]['rows'] | int %}
-        {{ return({'rows': rows, 'bytes': now.bytes, 'files': now.files}) }}
+        {{ return({'rows': tidemark.rows_at(relation, window.last), 'bytes': now.bytes, 'files': now.files}) }}
     {% endif %}
     {% for commit in tidemark.commits_of(relation, window) %}
         {% for name in total %}
@@ -14,4 +13,17 @@
         {% endfor %}
     {% endfor %}
     {{ return(total) }}
+{% endmacro %}
+
+{# How many rows a table has at a version: of one that this command wrote whole, its commit says it. #}
+{% macro rows_at(relation, version) %}
+    {% for unique_id, written in tidemark.run_state('written').items() if written.get('is_whole') and written.version == version %}
+        {% if tidemark.relation_of(graph.nodes[unique_id]) == relation %}
+            {{ return(written.commit.rows) }}
+        {% endif %}
+    {% endfor %}
+    {% set found = adapter.first_row(
+        tidemark.run_state('seen'), 'select count(*) as rows from ' ~ tidemark.as_of(relation, version)
+    ) %}
+    {{ return(found['rows'] | int) }}
 {% endmacro %}

@@ -2,14 +2,14 @@
    statements go through one session: dbt opens a connection for each thread to a server. #}
 {% macro sign_commits() %}
     {% if adapter.is_embedded() %}
-        {% do run_query('set `' ~ tidemark.by_format('signing')() ~ '` = ' ~ tidemark.signature()) %}
+        {% do adapter.set_for_session(tidemark.by_format('signing')(), tidemark.signature()) %}
     {% endif %}
 {% endmacro %}
 
 {# On-run-end. #}
 {% macro stop_signing() %}
     {% if adapter.is_embedded() %}
-        {% do run_query('reset `' ~ tidemark.by_format('signing')() ~ '`') %}
+        {% do adapter.set_for_session(tidemark.by_format('signing')()) %}
     {% endif %}
 {% endmacro %}
 

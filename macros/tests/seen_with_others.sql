@@ -12,12 +12,11 @@
 {# The ids of these tests, in the order of the graph; empty where the test must run by itself. #}
 {% macro tests_of_the_same_rows(test) %}
     {% set found = [] %}
-    {% set kind = tidemark.counted_alike(test) %}
-    {% if kind %}
-        {% set windows = tidemark.windows_seen_by(test) %}
+    {% if tidemark.counted_alike(test) %}
+        {% set window = tidemark.windows_seen_by(test)[0] %}
         {% for other in graph.nodes.values() if other.resource_type == 'test' and other.unique_id in selected_resources
             and tidemark.tested_node(other) == tidemark.tested_node(test) %}
-            {% if tidemark.counted_alike(other) == kind and tidemark.windows_seen_by(other) == windows and not tidemark.proof_of(other) %}
+            {% if tidemark.counted_alike(other) and tidemark.windows_seen_by(other)[0] == window and not tidemark.proof_of(other) %}
                 {% do found.append(other.unique_id) %}
             {% endif %}
         {% endfor %}
@@ -40,7 +39,14 @@
     {% for argument, value in asked.kwargs.items() if argument != 'model' and '{' in value | string %}
         {{ return(none) }}
     {% endfor %}
-    {{ return('totals of ' ~ asked.kwargs.of if asked.name == 'same_total' else 'rows') }}
+    {% if asked.name != 'same_total' %}
+        {{ return('rows') }}
+    {% endif %}
+    {# the other table is there already where the tested one reads it #}
+    {% set own_id = tidemark.tested_node(test) %}
+    {% set others = test.depends_on.nodes | reject('equalto', own_id) | list %}
+    {% set below = graph.nodes[own_id].depends_on.nodes if own_id in graph.nodes else [] %}
+    {{ return('totals of ' ~ others[0] if others | length == 1 and others[0] in below else none) }}
 {% endmacro %}
 
 {# The id of the table that a generic test is declared for; dbt does not say it for sources. #}
@@ -70,25 +76,33 @@
     {{ return(tables) }}
 {% endmacro %}
 
-{# The query: a number of failures for each of the tests, `_0` and so on. #}
+{# The query: one row with a number of failures for each of the tests, `_0` and so on. #}
 {% macro failures_of(unique_ids) %}
-    {% set tests = [] %}
+    {% set parts = {} %}
     {% for unique_id in unique_ids %}
-        {% do tests.append(graph.nodes[unique_id]) %}
+        {% set test = graph.nodes[unique_id] %}
+        {% set kind = tidemark.counted_alike(test) ~ ' ' ~ tidemark.windows_seen_by(test) %}
+        {% do parts.setdefault(kind, {}).update({'_' ~ loop.index0: test}) %}
     {% endfor %}
-    {% set tables = tidemark.tables_seen_by(tests[0]) %}
-    {% if tests[0].test_metadata.name != 'same_total' %}
-        {{ return(tidemark.failures_in_rows(tests, tidemark.gained_rows(tables[0][0]))) }}
-    {% endif %}
-    {{ return(tidemark.failures_in_totals(
-        tests, tidemark.signed_rows([{'relation': tables[0][0]}, {'relation': tables[1][0], 'read_by': tables[0][0]}])
-    )) }}
+    {% set queries = [] %}
+    {% for tests in parts.values() %}
+        {% set tables = tidemark.tables_seen_by(tests.values() | first) %}
+        {% if tables | length == 1 %}
+            {% do queries.append(tidemark.failures_in_rows(tests, tidemark.gained_rows(tables[0][0]))) %}
+        {% else %}
+            {% do queries.append(tidemark.failures_in_totals(
+                tests, tidemark.signed_rows([{'relation': tables[0][0]}, {'relation': tables[1][0], 'read_by': tables[0][0]}])
+            )) %}
+        {% endif %}
+    {% endfor %}
+    {{ return('select * from (' ~ queries | join(') cross join (') ~ ')') }}
 {% endmacro %}
 
+{# Arguments as of `failures_in_totals`: tests by the names of their columns. #}
 {% macro failures_in_rows(tests, rows) %}
     select
-        {% for test in tests -%}
-        count_if({{ '(' ~ test.config.get('where') ~ ') and ' if test.config.get('where') }}({{ tidemark.failing_row(test) }})) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+        {% for name, test in tests.items() -%}
+        count_if({{ '(' ~ test.config.get('where') ~ ') and ' if test.config.get('where') }}({{ tidemark.failing_row(test) }})) as {{ name }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ rows }}
 {% endmacro %}
@@ -111,20 +125,20 @@
 
 {% macro failures_in_totals(tests, rows) %}
     select
-        {% for test in tests -%}
-        if(coalesce(own._{{ loop.index0 }}, 0) != coalesce(other._{{ loop.index0 }}, 0), 1, 0) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+        {% for name in tests -%}
+        if(coalesce(own.{{ name }}, 0) != coalesce(other.{{ name }}, 0), 1, 0) as {{ name }}{{ ',' if not loop.last }}
         {% endfor %}
     from (
         select
-            {% for test in tests -%}
-            sum(_sign * {{ test.test_metadata.kwargs.column_name }}) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+            {% for name, test in tests.items() -%}
+            sum(_sign * {{ test.test_metadata.kwargs.column_name }}) as {{ name }}{{ ',' if not loop.last }}
             {% endfor %}
         from {{ rows[0] }}
     ) as own
     cross join (
         select
-            {% for test in tests -%}
-            sum(_sign * ({{ test.test_metadata.kwargs.value }})) as _{{ loop.index0 }}{{ ',' if not loop.last }}
+            {% for name, test in tests.items() -%}
+            sum(_sign * ({{ test.test_metadata.kwargs.value }})) as {{ name }}{{ ',' if not loop.last }}
             {% endfor %}
         from {{ rows[1] }}
     ) as other

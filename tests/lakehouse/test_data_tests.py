@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,16 @@ from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 COLUMNS = "id int, name string, unit string"
+SUMMED = """
+models:
+  - name: summed
+    columns:
+      - name: id
+        data_tests:
+          - in_range: {arguments: {at_least: 1}}
+          - same_total: {arguments: {of: "source('input', 'readings_in')", value: id}}
+      - {name: name, data_tests: [not_null]}
+"""
 WHOLE = ("--vars", "full_tests: true")
 
 
@@ -63,6 +74,23 @@ def test_tests_run_no_statement_where_their_outcome_is_known(cases: FixtureProje
     cases.spark.sql(f"insert into {cases.table('tested')} values (4, 'z')")
     failed = [name for name, _ in cases.dbt("test", "--select", "tested").failed]
     assert failed == ["accepted_values_tested_name__a__b__again"]
+
+
+def test_rows_and_totals_of_a_table_share_a_query_and_fail_apart(
+    cases: FixtureProject, tmp_path: Path
+) -> None:
+    """R1.4: a total that is wrong fails, and the tests of the rows beside it pass."""
+    models = cases.own_copy(tmp_path)
+    shutil.copy(models / "tested.sql", models / "summed.sql")
+    (models / "summed.yml").write_text(SUMMED)
+    source = cases.create_source("readings_in", COLUMNS)
+    cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', 'kg')")
+    known = dict.fromkeys(("in_range_summed_1__id", "not_null_summed_name"), "seen with others")
+    total = {"same_total_summed_id__source_input_readings_in___id": "seen with others"}
+    for command in ("build", "test"):
+        assert why_tests_passed(cases, command, *WHOLE, model="summed") == known | total
+    cases.spark.sql(f"insert into {cases.table('summed')} values (3, 'a')")
+    assert why_tests_passed(cases, "test", model="summed") == known
 
 
 def test_a_constraint_of_the_table_is_its_not_null_test(guarded: Guarded, tmp_path: Path) -> None:
