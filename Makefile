@@ -9,30 +9,30 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscop
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 15
 
-setup: .venv/.ready .jars/.ready ## make the virtual environment and fetch the jars, once
+setup: .venv/.ready .jars/.ready ## create the virtual environment and download the jars, once
 
-demo: setup ## land the real purchase log in lake/ month by month and build it
+demo: setup ## land the real purchase log in lake/ month by month, and build the models
 	@$(BIN)/tidemark demo
 
-tour: setup ## play R1 to R5 on small examples in lake-tour/, with a PostgreSQL of its own where it is installed
-	@$(BIN)/python -m tests.servers beside $(BIN)/tidemark tour
+tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed
+	@$(BIN)/python -m python_ingest.servers beside $(BIN)/tidemark tour
 
-test: prepared ## lint, each requirement R1 to R5, the core's proofs, in about 12 minutes
+test: prepared ## lint, test each requirement R1 to R5 and the core, in about 11 minutes
 	@$(PYTEST) -m "core or not spark"
 
 test-all: prepared ## run everything that CI runs
 	@$(PYTEST)
 
-test-nightly: prepared ## the same with more kill points, longer histories, another seed each day
+test-nightly: prepared ## run everything with more kill points, longer histories and a new random seed each day
 	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
 
 prepared: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready
 
-mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise of docs/promises.md: a test must fail each time
+mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise in docs/promises.md; a test must fail each time
 	@$(BIN)/python -m tests.mutations $(ONLY)
 
-lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff
+lint: setup ## run ruff, mypy, dbt-bouncer, import-linter and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -40,37 +40,37 @@ lint: setup ## ruff, mypy, dbt-bouncer and sqlfluff
 	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none $(QUICK_JAVA) $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint
 
-format: setup ## mend what ruff can mend
+format: setup ## fix what ruff can fix, and format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## build the dbt docs site of the present lake into site/
+docs: setup ## build the dbt docs site of the current lake in site/
 	@$(BIN)/dbt docs generate --static
 	@mkdir -p site && cp target/static_index.html site/index.html
 	@echo "site/index.html"
 
-schedule: setup ## start Dagster: the daily schedule, the sensor for new files, a page on port 3000
+schedule: setup ## start Dagster: the daily schedule, the sensor for new files, a web page on port 3000
 	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev
 
-lock: setup ## renew requirements.lock from pyproject.toml
+lock: setup ## update requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
 		--no-strip-extras --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock
 
-services: setup .servers/.ready ## start PostgreSQL (port 55432) and Kafka (port 19092) with nothing in them
-	@$(BIN)/python -m tests.servers start
+services: setup .servers/.ready ## start an empty PostgreSQL (port 55432) and Kafka (port 19092)
+	@$(BIN)/python -m python_ingest.servers start
 
-services-stop: ## stop them and delete what they hold
-	@$(BIN)/python -m tests.servers stop
+services-stop: ## stop PostgreSQL and Kafka, and delete their data
+	@$(BIN)/python -m python_ingest.servers stop
 
-classes: .jars/classes.jsa ## archive the classes that Spark loads: each start of Spark takes a third less
+classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spark starts in a third less time
 
 .jars/classes.jsa: .jars/.ready profiles.yml
 	@mkdir -p logs
 	@echo "Archiving the classes that Spark loads (once, about a minute)"
-	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
+	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.setup.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 
-clean: ## remove everything that was made here, lakes included
+clean: ## delete everything that was created here, including the lakes
 	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
 .venv/.ready: requirements.lock pyproject.toml scripts/install_packages.sh
@@ -80,10 +80,10 @@ clean: ## remove everything that was made here, lakes included
 	@touch $@
 
 .servers/.ready: servers.lock .venv/.ready
-	@$(BIN)/python -m python_ingest.jars servers.lock .servers
+	@$(BIN)/python -m python_ingest.setup.jars servers.lock .servers
 	@touch $@
 
 .jars/.ready: jars.lock .venv/.ready
 	@sh scripts/check_machine.sh "$(PYTHON)"
-	@$(BIN)/python -m python_ingest.jars
+	@$(BIN)/python -m python_ingest.setup.jars
 	@touch $@

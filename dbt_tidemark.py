@@ -21,15 +21,15 @@ from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import AnalysisException
 
-from python_ingest.build import plain_message
-from python_ingest.interrupts import end
-from python_ingest.lock import hold, lake_folder
+from python_ingest.console.interrupts import end
+from python_ingest.lake.lock import hold, lake_folder
+from python_ingest.project.build import plain_message
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
     from pyspark.sql import SparkSession
 
-    from python_ingest.delta_log import DeltaLog
+    from python_ingest.lake.delta_log import DeltaLog
 
 PROJECT = "tidemark"
 WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
@@ -157,7 +157,7 @@ def _delta_log(adapter: SparkAdapter, table: str) -> DeltaLog | None:
     """Return a table's log, or None for a target whose Spark is not in this process."""
     if not _is_embedded(adapter):
         return None
-    from python_ingest.delta_log import DeltaLog
+    from python_ingest.lake.delta_log import DeltaLog
 
     return DeltaLog(_session(adapter), table)
 
@@ -176,13 +176,13 @@ def _is_there(adapter: SparkAdapter, relation: BaseRelation) -> bool:
     if not _is_embedded(adapter):
         place = (relation.database, relation.schema, relation.identifier)
         return adapter.get_relation(*place) is not None  # type: ignore[arg-type]
-    from python_ingest.table_format import table_exists
+    from python_ingest.lake.table_format import table_exists
 
     return table_exists(_session(adapter), f"{relation.schema}.{relation.identifier}")
 
 
 def _code_of(adapter: SparkAdapter, unique_id: str) -> dict[str, Any]:
-    from python_ingest.model_code import code_of
+    from python_ingest.project.model_code import code_of
 
     return code_of(adapter.get_macro_resolver(), unique_id)
 

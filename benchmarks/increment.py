@@ -1,7 +1,8 @@
 """Measure whether a run costs what changed: the same increment on tables of 1, 10 and 100 times the size.
 
-Run as `python -m benchmarks.increment` in the project's folder. All scales share one warm session, after a
-small round that is not measured; each has schemas of its own in a scratch lake, which is deleted at the end.
+Run as `python -m benchmarks.increment` in the project's folder. All scales share one warm session, after
+two small rounds that are not measured. Each scale has schemas of its own in a scratch lake, which is deleted
+at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from benchmarks.report import Measured, Scale
 from benchmarks.truth import differing_rows
 from python_ingest.errors import TidemarkError
 from python_ingest.project import invoke_dbt
-from python_ingest.session import warm_session
+from python_ingest.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 LAKE = ROOT / "lake-benchmark"
@@ -32,35 +33,39 @@ BUILD = ("build", "--exclude-resource-type", "unit_test")
 console = Console(highlight=False)
 
 
-def measure_scale(spark: SparkSession, name: str, orders: Orders, repetitions: dict[str, int]) -> Scale:
-    """Send the same increments to both projects, one after the other, each from the same first load.
+def measure_scale(spark: SparkSession, name: str, orders: Orders, repetitions: int) -> Scale:
+    """Build both projects from the same table, and send both the same increments.
+
+    After each increment both run, in turns one of them first: so that neither runs on a JVM that has compiled
+    more of what it needs.
 
     Args:
         spark: the warm session.
         name: starts the names of the schemas.
         orders: the bronze table, not created yet.
-        repetitions: increments by project.
+        repetitions: increments.
     """
     console.rule(f"{name}: {orders.rows:,} rows", align="left")
     started = time.monotonic()
     orders.create()
     _say("bronze", time.monotonic() - started)
-    measured = {}
-    for folder, increments in repetitions.items():
-        project = BenchmarkProject(spark, ROOT, folder, f"{name}_{folder}", f"{name}_bronze", LAKE)
-        orders.start_again()
-        measured[folder] = _measure(project, orders, increments)
+    projects = [
+        BenchmarkProject(spark, ROOT, folder, f"{name}_{folder}", f"{name}_bronze", LAKE)
+        for folder in ("tidemark", "stock")
+    ]
+    full = [_timed("full refresh", project, *BUILD, "--full-refresh") for project in projects]
+    runs: list[list[Run]] = [[], []]
+    for number in range(repetitions):
+        orders.append()
+        for which in (0, 1) if number % 2 else (1, 0):
+            runs[which].append(_timed(f"increment {number + 1}", projects[which], *BUILD))
+    measured = [_measured(projects[i], orders, full[i], runs[i]) for i in (0, 1)]
     for (schema,) in spark.sql(f"show schemas like '{name}_*'").collect():
         spark.sql(f"drop schema {schema} cascade")
-    return Scale(orders.scale, orders.rows, 2 * orders.new_rows, measured["tidemark"], measured["stock"])
+    return Scale(orders.scale, orders.rows, 2 * orders.new_rows, *measured)
 
 
-def _measure(project: BenchmarkProject, orders: Orders, increments: int) -> Measured:
-    full = _timed("full refresh", project, *BUILD, "--full-refresh")
-    runs = []
-    for number in range(increments):
-        orders.append()
-        runs.append(_timed(f"increment {number + 1}", project, *BUILD))
+def _measured(project: BenchmarkProject, orders: Orders, full: Run, increments: list[Run]) -> Measured:
     before = project.versions()
     idle_run = _timed("nothing new, run", project, "run")
     idle_build = _timed("nothing new, build", project, *BUILD)
@@ -68,7 +73,7 @@ def _measure(project: BenchmarkProject, orders: Orders, increments: int) -> Meas
     started = time.monotonic()
     differing = differing_rows(orders, project.prefix)
     _say(f"{project.name}: {differing} rows differ from the truth", time.monotonic() - started)
-    return Measured(full, runs, idle_run, idle_build, commits, differing)
+    return Measured(full, increments, idle_run, idle_build, commits, differing)
 
 
 def _timed(what: str, project: BenchmarkProject, *arguments: str) -> Run:
@@ -91,7 +96,7 @@ def _print_slowest(project: str, run: Run, count: int) -> None:
 def main(
     scales: Annotated[str, typer.Option(help="Multiples of `--rows`, smallest first.")] = "1,10,100",
     rows: Annotated[int, typer.Option(help="Orders at scale 1: ten days of them.")] = 300_000,
-    repetitions: Annotated[int, typer.Option(help="Increments; the stock project has 2 from 100x on.")] = 3,
+    repetitions: Annotated[int, typer.Option(help="Increments of each project.")] = 3,
     out: Annotated[Path, typer.Option(help="The markdown file.")] = ROOT / "docs/benchmarks/increment.md",
     statements: Annotated[int, typer.Option(help="Print so many of the slowest SQL statements.")] = 0,
 ) -> None:
@@ -106,13 +111,11 @@ def main(
         os.chdir(ROOT)
         spark = warm_session(ROOT, empty=True)
         try:
-            warm_up = Orders(spark, "warm_up_bronze.orders_in", 1, rows // 10)
-            measure_scale(spark, "warm_up", warm_up, {"tidemark": 2, "stock": 2})
+            for warm_up in ("warm_up", "warm_again"):
+                measure_scale(spark, warm_up, Orders(spark, f"{warm_up}_bronze.orders_in", 1, rows // 10), 4)
             for scale in map(int, scales.split(",")):
                 orders = Orders(spark, f"scale_{scale}_bronze.orders_in", scale, rows)
-                stock = min(repetitions, 2) if scale >= 100 else repetitions
-                counts = {"tidemark": repetitions, "stock": stock}
-                done.append(measure_scale(spark, f"scale_{scale}", orders, counts))
+                done.append(measure_scale(spark, f"scale_{scale}", orders, repetitions))
                 report.write(out, command, spark, done)
                 if statements:
                     _print_slowest("Tidemark", done[-1].tidemark.increments[-1], statements)

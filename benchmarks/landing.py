@@ -19,16 +19,16 @@ from pyspark.sql import SparkSession
 
 from benchmarks.pairs import APPEND, LAKE, MEGABYTE, Pairs, compared, console, feed_of, spread, timed
 from benchmarks.report import machine, markdown_table, versions
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import utc_now
-from python_ingest.contents import Contents
-from python_ingest.declarations import FileFeed
-from python_ingest.landing import Lander
-from python_ingest.lost_rows import LostRows
-from python_ingest.manifest import Manifest
+from python_ingest.feeds.declarations import FileFeed
+from python_ingest.files.inspection import Contents
+from python_ingest.files.landing import Lander
+from python_ingest.files.storage import Storage
+from python_ingest.ops.ingested_files import Manifest
 from python_ingest.project import invoke_dbt
-from python_ingest.session import warm_session
-from python_ingest.storage import Storage
+from python_ingest.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ("order_id", "customer_id", "order_date", "quantity", "amount", "address", "channel", "updated_at")

@@ -24,10 +24,19 @@ class Statement:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        """Say the seconds, the dbt node and the beginning of the statement, dbt's comment left out."""
+        """Say the seconds, the dbt node and the beginning of the statement."""
+        return f"{self.seconds:6.2f} s  {self.node:<36}  {self.text[:160]}"
+
+    @property
+    def node(self) -> str:
+        """The dbt node that it is of, such as `model.shop.orders`; empty where dbt names none."""
         node = re.search(r'"node_id": "(\w+\.\w+\.\w+)', self.sql)
-        text = " ".join(re.sub(r"/\*.*?\*/|^ *--.*?$", "", self.sql, flags=re.S | re.M).split())
-        return f"{self.seconds:6.2f} s  {node.group(1) if node else '':<36}  {text[:160]}"
+        return node.group(1) if node else ""
+
+    @property
+    def text(self) -> str:
+        """The statement in one line, without comments."""
+        return " ".join(re.sub(r"/\*.*?\*/|^ *--.*?$", "", self.sql, flags=re.S | re.M).split())
 
 
 @dataclass

@@ -97,12 +97,6 @@ class Orders:
         )
         self.appended += 1
 
-    def start_again(self) -> None:
-        """Take all increments back, so that they can be sent again."""
-        if self.appended:
-            self.spark.sql(f"restore table {self.table} to version as of 1")
-            self.appended = 0
-
     def _insert(self, rows: str) -> None:
         """Insert rows given by id, day from 0, second after its start, edition of the order's values."""
         date = f"unix_date({LAST_DAY}) + day - {self.days - 1}"

@@ -15,9 +15,9 @@ from pyspark.sql.classic.dataframe import DataFrame
 from rich.console import Console
 
 from benchmarks.report import markdown_table
-from python_ingest.batches import Batches
-from python_ingest.bronze_table import BronzeTable
-from python_ingest.declarations import feeds_of
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.feeds.declarations import feeds_of
+from python_ingest.ops.ingested_batches import Batches
 
 LAKE = Path(__file__).resolve().parent.parent / "lake-benchmark"
 MEGABYTE = 1_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,9 +15,20 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.measuring import Run
+from benchmarks.measuring import Run, Statement
 
 MEGABYTE = 1024 * 1024
+KINDS = {  # by how the statement begins
+    "data tests": "never",
+    "MERGE": "merge",
+    "outcomes: computed and counted": "cache lazy table|select _outcome",
+    "values to prune by": r"select count\(\*\) as number|select 1 as one",
+    "temporary views": "create or replace temporary view",
+    "marks read": "select newest",
+    "run recorded": "insert",
+    "catalog": "show|describe",
+}
+OTHERS = "others: the query's columns"
 
 
 @dataclass
@@ -71,9 +83,14 @@ def tables(scales: Sequence[Scale]) -> dict[str, list[list[str]]]:
         ),
         "Stock dbt-spark, seconds": _seconds(
             [(s, s.stock) for s in scales],
-            "stock / Tidemark",
-            [s.stock.increment / s.tidemark.increment for s in scales],
+            "full / increment",
+            [s.stock.full.seconds / s.stock.increment for s in scales],
         ),
+        "Tidemark / stock": [
+            ["scale", "rows", "increment", "its CPU", "full refresh", "its CPU", "nothing new: build"],
+            *([f"{s.scale}x", f"{s.rows:,}", *(f"{value:.2f}" for value in _ratios(s))] for s in scales),
+        ],
+        f"Statements of an increment at {scales[0].scale}x, by kind": _kinds(scales[0]),
         "Read by one increment, tests included": [
             ["scale", "rows", "rows changed", "Tidemark MiB", "Tidemark rows", "stock MiB", "stock rows",
              "rows differing from the truth"],
@@ -147,6 +164,43 @@ def _seconds(
            f"{m.idle_build.seconds:.1f}", f"{m.idle_commits}", f"{m.increment / first.increment:.2f}",
            f"{value:.1f}"] for (s, m), value in zip(measured, ratios, strict=True)),
     ]  # fmt: skip
+
+
+def _ratios(scale: Scale) -> list[float]:
+    ours, stock = scale.tidemark, scale.stock
+    return [
+        ours.increment / stock.increment,
+        _cpu(ours) / _cpu(stock),
+        ours.full.seconds / stock.full.seconds,
+        ours.full.cpu_seconds / stock.full.cpu_seconds,
+        ours.idle_build.seconds / stock.idle_build.seconds,
+    ]
+
+
+def _cpu(measured: Measured) -> float:
+    return median(run.cpu_seconds for run in measured.increments)
+
+
+def _kinds(scale: Scale) -> list[list[str]]:
+    """Return number and seconds of the last increment's statements by kind, for both projects."""
+    rows = [["kind", "Tidemark", "seconds", "stock", "seconds"]]
+    found = [scale.tidemark.increments[-1].statements, scale.stock.increments[-1].statements]
+    for kind in (*KINDS, OTHERS):
+        cells = [kind]
+        for statements in found:
+            seconds = [one.seconds for one in statements if _kind(one) == kind]
+            cells += [f"{len(seconds)}", f"{sum(seconds):.2f}"]
+        rows.append(cells)
+    total = ["all"]
+    for statements in found:
+        total += [f"{len(statements)}", f"{sum(one.seconds for one in statements):.2f}"]
+    return [*rows, total]
+
+
+def _kind(statement: Statement) -> str:
+    if statement.node.startswith("test."):
+        return "data tests"
+    return next((kind for kind, beginning in KINDS.items() if re.match(beginning, statement.text)), OTHERS)
 
 
 def _spread(measured: Measured) -> str:

@@ -10,29 +10,34 @@ from typing import Annotated, Optional
 
 import typer
 
-from python_ingest import demo as demonstration
-from python_ingest import project, steps
-from python_ingest import tour as sightseeing
-from python_ingest.build import plain_message
-from python_ingest.declarations import choose
+from python_ingest import project
+from python_ingest.commands.add_feed import add_feed
+from python_ingest.commands.build import DATA_ONLY, build_models, rebuild_range
+from python_ingest.commands.explain import show_plans
+from python_ingest.commands.export_rejected import export_rejected
+from python_ingest.commands.land import How
+from python_ingest.commands.land import follow as follow_feeds
+from python_ingest.commands.land import land as land_feeds
+from python_ingest.commands.list_feeds import show_feeds
+from python_ingest.commands.maintain import compact_tables, expire_versions
+from python_ingest.commands.verify import show_verdicts
+from python_ingest.console.interrupts import end, on_interrupt
+from python_ingest.console.output import output
+from python_ingest.demo import demo as demonstration
+from python_ingest.demo import tour as sightseeing
 from python_ingest.errors import TidemarkError
-from python_ingest.exporting import export_rejected
-from python_ingest.interrupts import end, on_interrupt
-from python_ingest.landing_steps import How
-from python_ingest.landing_steps import follow as follow_feeds
-from python_ingest.landing_steps import land as land_feeds
-from python_ingest.listing import show_feeds
-from python_ingest.lock import hold, lake_folder
-from python_ingest.output import output
-from python_ingest.selecting import selected_feeds
-from python_ingest.session import warm_session
+from python_ingest.feeds.declarations import choose
+from python_ingest.lake.lock import hold, lake_folder
+from python_ingest.project.build import plain_message
+from python_ingest.project.selection import selected_feeds
+from python_ingest.project.session import warm_session
 from python_ingest.simulators.commands import simulate
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Land files, tables and topics in bronze and run the lakehouse; plain dbt works beside it.",
+    help="Land files, tables and topics in bronze and run the lakehouse. Plain dbt commands work, too.",
 )
 app.add_typer(simulate, name="simulate")
 
@@ -44,19 +49,22 @@ class Format(str, Enum):
     JSON = "json"
 
 
-Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds; all when none is given.")]
-Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors; all models when none.")]
-Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name; all when none.")]
-Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; may be repeated.")]
+Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
+Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
+Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]
+Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
 CompareAll = Annotated[
-    bool, typer.Option("--compare-all", help="Look at all rows of tables, not only at those past the mark.")
+    bool,
+    typer.Option("--compare-all", help="Compare all rows of database tables, not only rows after the mark."),
 ]
 AcceptLoss = Annotated[
-    bool, typer.Option("--accept-loss", help="Go on where a topic lost messages that were not landed.")
+    bool, typer.Option("--accept-loss", help="Continue if a topic lost messages before they were landed.")
 ]
-Follow = Annotated[bool, typer.Option("--follow", help="Land topics as messages come, until Ctrl-C.")]
-LogFormat = Annotated[Format, typer.Option(help="text for people, json for one object a line.")]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Land messages of topics as they arrive, until Ctrl-C.")
+]
+LogFormat = Annotated[Format, typer.Option(help="text for people; json for one object per line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 
 
@@ -69,14 +77,14 @@ def options(debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
 @app.command()
 def land(
     feeds: Feeds = None,
-    everything: Annotated[bool, typer.Option("--all", help="All feeds, as when none is named.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All feeds (the default).")] = False,
     compare_all: CompareAll = False,
     accept_loss: AcceptLoss = False,
     follow: Follow = False,
 ) -> None:
     """Land what is new in bronze, each row exactly once."""
     if feeds and everything:
-        raise TidemarkError("Feeds are named beside --all.", "Give either names or --all.")
+        raise TidemarkError("Names of feeds and --all exclude each other.", "Give either names or --all.")
     lakehouse = _opened()
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
@@ -96,19 +104,19 @@ def list_feeds() -> None:
 
 @app.command()
 def add(
-    path: Annotated[Path, typer.Argument(help="A file of the feed, or the folder of its files.")],
+    path: Annotated[Path, typer.Argument(help="A file of the feed, or the folder with its files.")],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
-    key: Annotated[str, typer.Option(help="Columns that tell two records apart, with commas between.")] = "",
+    key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     path = path.resolve()
     lakehouse = _opened()
-    steps.add(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
+    add_feed(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
 
 
 @app.command("replay-rejected")
 def replay_rejected(feeds: Feeds = None) -> None:
-    """Land again what was rejected: files set aside, and records that can be read after a fix."""
+    """Land rejected files and records again, after a fix."""
     lakehouse = _opened()
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
@@ -117,7 +125,7 @@ def replay_rejected(feeds: Feeds = None) -> None:
 
 @app.command("export-rejected")
 def export(path: Annotated[Path, typer.Argument(help="The CSV file to write.")], feeds: Feeds = None) -> None:
-    """Write rejected records to a CSV file, for a spreadsheet: none of them is a formula there."""
+    """Write rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
     path = path.resolve()
     lakehouse = _opened()
     names = [feed.name for feed in choose(lakehouse.feeds, feeds or [])]
@@ -127,73 +135,75 @@ def export(path: Annotated[Path, typer.Argument(help="The CSV file to write.")],
 
 @app.command()
 def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
-    """Land feeds, then `dbt build`, on one warm Spark session; with --select, of what is selected."""
+    """Land feeds, then run `dbt build` in the same Spark session; --select limits both."""
     lakehouse = _opened()
     feeds = selected_feeds(lakehouse, select) if select else list(lakehouse.feeds.values())
     spark = warm_session(lakehouse.root)
     land_feeds(spark, lakehouse, feeds)
     selected = ["--select", *select] if select else []
-    steps.build([*steps.DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
+    build_models([*DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
 
 
 @app.command()
 def rebuild(
     models: Annotated[list[str], typer.Argument(help="dbt selectors, such as device_events+.")],
     first: Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="First date.")],
-    last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date, included.")],
+    last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")],
 ) -> None:
-    """Replay a range of dates: what tables have of it is replaced by what their sources give."""
+    """Rebuild a range of dates of tables from their sources."""
     if first > last:
         raise TidemarkError(
-            f"There is no day from {first:%Y-%m-%d} to {last:%Y-%m-%d}.", "Give the earlier one first."
+            f"--from {first:%Y-%m-%d} is later than --to {last:%Y-%m-%d}.", "Swap the two dates."
         )
     lakehouse = _opened()
     warm_session(lakehouse.root)
-    steps.rebuild(models, first.date().isoformat(), last.date().isoformat())
+    rebuild_range(models, first.date().isoformat(), last.date().isoformat())
 
 
 @app.command()
 def verify(models: Models = None) -> None:
-    """Prove tables: compare each with a rebuild from what it has consumed, row for row."""
+    """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
     lakehouse = _opened()
     spark = warm_session(lakehouse.root)
-    steps.verify(spark, models or [], lakehouse)
+    show_verdicts(spark, models or [], lakehouse)
 
 
 @app.command()
 def explain(models: Models = None) -> None:
-    """Say what the next run would do with each model, from which versions, and why; run nothing."""
+    """Show what the next run would read for each model, which versions, and why; nothing runs."""
     lakehouse = _opened()
     spark = warm_session(lakehouse.root)
-    steps.explain(spark, models or [])
+    show_plans(spark, models or [])
 
 
 @app.command()
 def compact(tables: Tables = None) -> None:
-    """Rewrite many small files of tables into few; no row changes."""
+    """Merge many small files of tables into few; rows do not change."""
     lakehouse = _opened()
-    steps.compact(warm_session(lakehouse.root), lakehouse, tables or [])
+    compact_tables(warm_session(lakehouse.root), lakehouse, tables or [])
 
 
 @app.command()
 def expire(
     tables: Tables = None,
-    hours: Annotated[int, typer.Option("--older-than", min=0, help="Hours that are kept.")] = 168,
+    hours: Annotated[
+        int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")
+    ] = 168,
 ) -> None:
-    """Delete old versions of tables, but none that a model has yet to read."""
+    """Delete old versions of tables, except those that a model has not read yet."""
     lakehouse = _opened()
-    steps.expire(warm_session(lakehouse.root), lakehouse, tables or [], hours)
+    expire_versions(warm_session(lakehouse.root), lakehouse, tables or [], hours)
 
 
 @app.command()
 def demo() -> None:
-    """Play the real purchase log into a lake of its own, month by month."""
+    """Load a real purchase log into a separate lake, month by month."""
     demonstration.play(project.enter_root())
 
 
 @app.command()
 def tour() -> None:
-    """Play what the lakehouse must do, R1 to R5, on small examples; R3 where a database is given."""
+    """Show the requirements R1 to R5 on small examples; R3 needs a database."""
     sightseeing.play(project.enter_root())
 
 
@@ -222,7 +232,7 @@ def main() -> None:
 
 def _unexpected(error: Exception) -> str:
     message = plain_message(str(error)) or type(error).__name__
-    return f"{message}\n  → This was not expected; `tidemark --debug …` shows where it happened."
+    return f"{message}\n  → This is an unexpected error. Run `tidemark --debug …` to see the stack trace."
 
 
 if __name__ == "__main__":

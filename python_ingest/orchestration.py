@@ -21,8 +21,8 @@ import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
 
 from python_ingest import project
-from python_ingest.arrivals import fingerprints, watched
-from python_ingest.declarations import Feed, feeds_of
+from python_ingest.feeds.declarations import Feed, feeds_of
+from python_ingest.files.arrivals import fingerprints, watched
 
 RETRIES = dg.RetryPolicy(max_retries=3, delay=30, backoff=dg.Backoff.EXPONENTIAL)
 EACH_NIGHT = "0 4 * * *"  # UTC
@@ -131,7 +131,7 @@ def _tidemark(
             process.terminate()
             raise
     if process.returncode:
-        ended = f"tidemark {' '.join(arguments)} ended with {process.returncode}"
+        ended = f"tidemark {' '.join(arguments)} failed with exit code {process.returncode}"
         raise dg.Failure("\n".join(errors) or ended)
 
 

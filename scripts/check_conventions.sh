@@ -1,11 +1,13 @@
 #!/bin/sh
-# Checks the project against dbt-bouncer.yml. dbt reads the project anew, which needs neither Spark nor a lake.
+# Checks the dbt project against dbt-bouncer.yml, and the layers of python_ingest/ against pyproject.toml.
+# dbt reads the project anew, which needs neither Spark nor a lake.
 set -e
 TIDEMARK_CONNECTION_SHOP=none .venv/bin/dbt parse --quiet --target-path target/lint
 if .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     # where the output is no terminal, its table would be cut at 80 characters
     [ -t 1 ] || export COLUMNS="${COLUMNS:-200}"
     .venv/bin/dbt-bouncer --show-all-failures
+    .venv/bin/lint-imports --no-cache
 else
-    echo "dbt-bouncer needs Python 3.11 or later: the conventions are not checked"
+    echo "dbt-bouncer and import-linter need Python 3.11 or later: the conventions are not checked"
 fi

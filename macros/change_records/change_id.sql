@@ -1,4 +1,4 @@
-{# The same for a repeated record, another for any other: NULL and times to the microsecond count too. #}
+{# A repeated record gets the same id, any other record another one. NULL and microseconds also count. #}
 {% macro change_id(columns) -%}
     md5(to_json(
         struct({{ tidemark.quoted(columns) }}),

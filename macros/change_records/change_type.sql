@@ -1,4 +1,4 @@
-{# insert, update or delete, by any of the words for it; NULL for any other word, so that a rule can reject it. #}
+{# Returns insert, update or delete for any of their synonyms, and NULL for anything else, so that a rule can reject it. #}
 {% macro change_type(column) -%}
     case
         when lower(trim({{ column }})) in ('insert', 'i', 'create', 'c', 'read', 'r', 'snapshot') then 'insert'

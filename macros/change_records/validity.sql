@@ -1,4 +1,4 @@
-{# A source's clock may step back: a version begins no earlier than the one before it in the sequence. #}
+{# A source's clock may go back: a version begins no earlier than the version before it in the sequence. #}
 {% macro validity(key, sequence, changed_at) -%}
     {% set in_order = 'partition by ' ~ tidemark.quoted(key) ~ ' order by ' ~ tidemark.quoted(sequence) -%}
     {% set begins = 'max(' ~ tidemark.quoted(changed_at) ~ ') over (' ~ in_order ~ ' rows between unbounded preceding and ' -%}

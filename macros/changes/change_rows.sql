@@ -1,8 +1,4 @@
 {% macro change_rows(relation, window, only_after=false) %}
-    {{ return(adapter.dispatch('change_rows', 'tidemark')(relation, window, only_after)) }}
-{% endmacro %}
-
-{% macro default__change_rows(relation, window, only_after) %}
     {% set said = tidemark.said_in_sql(window) %}
     {% if window.state == 'incremental' %}
         {% set kept = tidemark.kept_changes(relation, window) %}
@@ -19,33 +15,36 @@
     ) }}
 {% endmacro %}
 
-{# True for a relation that stands for given rows: a unit test's, or none of `--empty`. It has no versions. #}
+{# True for a relation of given rows: those of a unit test, or none with `--empty`. It has no versions. #}
 {% macro is_given(relation) %}
     {{ return(relation.is_cte or relation.limit is not none) }}
 {% endmacro %}
 
-{# Of a changed row: what it is now, as opposed to what it was before. #}
+{# True for the new side of a changed row, false for the old side. #}
 {% macro is_after_image() %}
     {{ return("_change_type in ('insert', 'update_postimage')") }}
 {% endmacro %}
 
-{# 1 for what came, -1 for what went: their sum over equal rows is how many more of them there are. #}
+{# 1 for an added row, -1 for a removed row. The sum over equal rows is the change in their number. #}
 {% macro change_sign() %}
     {{ return('if(' ~ tidemark.is_after_image() ~ ', 1, -1)') }}
 {% endmacro %}
 
-{# What is read, as a comment for readers of the compiled SQL, and for `tidemark verify` and `explain`. #}
+{# What is read of a source. `unproven`: why a rebuild from it proves nothing, in `tidemark verify`. #}
 {% macro said_in_sql(window) %}
-    {{ return(' /* consumes ' ~ window.source ~ ' ' ~ (window.said | replace('*/', '* /')) ~ ' */') }}
+    {% set facts = {'reads': window.source, 'unproven': none} %}
+    {% for name in ('state', 'after', 'last', 'said', 'unproven') if name in window %}
+        {% do facts.update({name: window[name]}) %}
+    {% endfor %}
+    {{ return(tidemark.note(facts)) }}
 {% endmacro %}
 
+{# The values of a column that a model reads again in a source. #}
 {% macro said_of_values(source, values) %}
     {% if not values.number %}
         {{ return('') }}
     {% endif %}
     {% set span = values.lowest if values.lowest == values.highest else values.lowest ~ ' .. ' ~ values.highest %}
-    {{ return(
-        ' /* prunes ' ~ source ~ ' ' ~ values.column ~ ': ' ~ values.number ~ ' value' ~ ('' if values.number == 1 else 's')
-        ~ ', ' ~ (span or 'null') | replace('*/', '* /') | replace('/*', '/ *') ~ ' */'
-    ) }}
+    {% set said = values.column ~ ': ' ~ values.number ~ ' value' ~ ('' if values.number == 1 else 's') ~ ', ' ~ (span or 'null') %}
+    {{ return(tidemark.note({'prunes': source, 'said': said})) }}
 {% endmacro %}

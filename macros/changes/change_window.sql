@@ -1,4 +1,4 @@
-{# What this model reads of one source: the versions after `after` up to `last`; `said` tells them in words. #}
+{# What this model reads of one source: the versions after `after` up to `last`. `said` describes them as text. #}
 {% macro change_window(relation) %}
     {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
     {% set source = tidemark.table_name(relation) %}
@@ -13,7 +13,8 @@
         {% set version = mark.version if mark and mark.source_id == now.id and tidemark.age_of(now, mark.version) is not none else none %}
         {% do window.update(
             last=now.version if version is none else version,
-            said='never' if not mark else 'another table' if version is none else 'as of version ' ~ version
+            said='as of version ' ~ (now.version if version is none else version),
+            unproven='never read' if not mark else 'another table' if version is none else none
         ) %}
     {% elif how.state != 'incremental' %}
         {% do window.update(said='as of version ' ~ now.version ~ ' (' ~ how.why ~ ')') %}
@@ -32,7 +33,7 @@
     {{ return(window) }}
 {% endmacro %}
 
-{# `versions 12..15` where versions are numbers that follow each other, else `versions after 5619 up to 5620`. #}
+{# `versions 12..15` if version numbers are consecutive, else `versions after 5619 up to 5620`. #}
 {% macro said_of_versions(after, last) %}
     {{ return(
         'versions ' ~ (after + 1) ~ '..' ~ last if tidemark.table_format() == 'delta' else 'versions after ' ~ after ~ ' up to ' ~ last

@@ -1,8 +1,4 @@
 {% macro changes(relation) %}
-    {{ return(adapter.dispatch('changes', 'tidemark')(relation)) }}
-{% endmacro %}
-
-{% macro default__changes(relation) %}
     {% if not execute or tidemark.is_given(relation) %}
         {{ return(relation) }}
     {% endif %}
@@ -13,13 +9,13 @@
     {{ return(tidemark.change_rows(relation, window, only_after=true)) }}
 {% endmacro %}
 
-{# What changes() gives cannot say that a row went: stop, since the model would keep it. Landed tables never get here. #}
+{# changes() cannot report deleted rows, and the model would keep them: stop. Landed tables never get here. #}
 {% macro refuse_deletes(relation, window) %}
     {% set where = tidemark.by_format('deleted_in')(relation, window) %}
     {% if where %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads new and updated rows of ' ~ window.source ~ ', but its ' ~ where
-            ~ ' deleted rows. Read it by touched_keys() and pinned(), and rebuild: `dbt run --full-refresh --select '
+            ~ ' deleted rows. Read it with touched_keys() and pinned(), and rebuild: `dbt run --full-refresh --select '
             ~ this.identifier ~ '`.'
         ) %}
     {% endif %}

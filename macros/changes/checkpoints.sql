@@ -1,4 +1,4 @@
-{# The present mark of a reader (a table's name, or a test's id) on a source, or none. All are read once a command. #}
+{# The current checkpoint of a reader (a table's name or a test's id) on a source, or none. All are read once per command. #}
 {% macro checkpoint(reader, source) %}
     {% set name = reader if reader is string else tidemark.table_name(reader) %}
     {{ return(tidemark.checkpoints().get(name ~ ' < ' ~ source)) }}
@@ -32,7 +32,7 @@
     {{ return(state.marks) }}
 {% endmacro %}
 
-{# The new marks: of the models that succeeded and read something, and of the tests that passed. #}
+{# The new checkpoints: of the models that succeeded and read something, and of the tests that passed. #}
 {% macro moved_checkpoints(results) %}
     {% set moved = [] %}
     {% for result in results if result.status in ('success', 'pass') and result.node.resource_type in ('model', 'test')

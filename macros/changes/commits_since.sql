@@ -1,4 +1,4 @@
-{# How many commits came after a version of a table; none for a version that is not in its history. #}
+{# The number of commits after a version of a table; none for a version that is not in its history. #}
 {% macro age_of(now, version) %}
     {{ return(tidemark.by_format('age')(now, version)) }}
 {% endmacro %}
@@ -7,7 +7,7 @@
     {{ return(tidemark.by_format('commits')(relation, 1)[0]) }}
 {% endmacro %}
 
-{# The commits of a table after a version, newest first: from what table_state has seen, or read once more when that is too short. #}
+{# The commits of a table after a version, newest first. They come from table_state, or are read once more if it holds too few. #}
 {% macro commits_since(relation, version) %}
     {% set now = tidemark.table_state(relation) %}
     {% set age = tidemark.age_of(now, version) %}

@@ -1,8 +1,4 @@
 {% macro folded(relation, by, measures, where='true') %}
-    {{ return(adapter.dispatch('folded', 'tidemark')(relation, by, measures, where)) }}
-{% endmacro %}
-
-{% macro default__folded(relation, by, measures, where) %}
     {% set measured = tidemark.parsed_measures(measures) %}
     {% do tidemark.run_state('folded').update({
         model.unique_id: measured | selectattr('function', 'equalto', 'sum') | map(attribute='name') | list
@@ -19,7 +15,7 @@
     {{ return(tidemark.folded_changes(relation, window, tidemark.as_list(by), measured, where)) }}
 {% endmacro %}
 
-{# The plain query: what a full rebuild computes. #}
+{# The plain query, as a full rebuild runs it. #}
 {% macro aggregated(rows, by, measured, where) %}
     select
         {{ tidemark.quoted(by) }},
@@ -32,10 +28,10 @@
     group by {{ tidemark.quoted(by) }}
 {% endmacro %}
 
-{# Present + after-images - before-images. A minimum or maximum cannot be taken back: keys whose extreme may have
-   gone are aggregated anew, and so are all touched keys when the table was written since its checkpoint (the
-   changes may be in it already, from a run that was cut off). Whether there are such keys is asked first, since
-   most often there are none, and to aggregate anew reads the whole source. #}
+{# Present + after-images - before-images. A minimum or maximum cannot be subtracted, so keys whose extreme may have gone are
+   aggregated again. So are all touched keys if the table was written since its checkpoint: an interrupted run may already
+   have applied the changes. A query first checks whether there are such keys. Usually there are none, and aggregating again
+   reads the whole source. #}
 {% macro folded_changes(relation, window, by, measured, where) %}
     {% set keys = tidemark.quoted(by) %}
     {% set counter = (measured | selectattr('counts_rows') | first).name %}
@@ -88,8 +84,8 @@
     from {{ '(select * from added union all select * from anew)' if lost_keys else 'added' }}
 {% endmacro %}
 
-{# The changes with each measure's expression as `_value_…`, their `_sign`, and `_net`: how many more rows have these
-   extremes now. A value that came and went again within several commits was never there for this run. #}
+{# The changes with each measure's expression as `_value_…`, their `_sign`, and `_net`: the change in the number of rows with
+   these extremes. A value that was added and removed again within several commits does not count for this run. #}
 {% macro signed_changes(relation, window, by, measured, where) %}
     {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
     (
@@ -119,7 +115,7 @@
     {% endfor %}
 {% endmacro %}
 
-{# A query of the keys that must be aggregated anew, or none when there are none. #}
+{# A query of the keys to aggregate again, or none if there are none. #}
 {% macro lost_keys(changed_rows, by, measured) %}
     {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
     {% if tidemark.is_written_since_checkpoint() %}
@@ -154,7 +150,7 @@
     {{ return(query if run_query('select 1 as one from ' ~ query ~ ' limit 1').rows | length else none) }}
 {% endmacro %}
 
-{# The lost keys with the measures of the rows that they have now; a key without rows counts 0. #}
+{# The lost keys with the measures of their current rows. A key without rows counts 0. #}
 {% macro aggregated_anew(relation, lost_keys, by, measured, where) %}
     select
         {{ tidemark.quoted(by, 'lost_keys.') }},
@@ -179,13 +175,13 @@
     group by {{ tidemark.quoted(by, 'lost_keys.') }}
 {% endmacro %}
 
-{# A sum of no values is 0 here, since that is what folding comes to. #}
+{# A sum of no values is 0 here, because folding gives 0. #}
 {% macro aggregate_of(measure, expression) %}
     {% set aggregate = measure.function ~ '(' ~ expression ~ ')' %}
     {{ return('coalesce(' ~ aggregate ~ ', 0)' if measure.function == 'sum' else aggregate) }}
 {% endmacro %}
 
-{# True for the inside of one aggregate; not for that of `sum(a) + sum(b)`, nor for `distinct a`. #}
+{# True for the inside of one aggregate; false for the inside of `sum(a) + sum(b)` and for `distinct a`. #}
 {% macro is_one_expression(text) %}
     {% set open = namespace(parentheses=0) %}
     {% for character in text %}
@@ -197,7 +193,7 @@
     {{ return(not (text | trim | lower).startswith('distinct ')) }}
 {% endmacro %}
 
-{# `sum(quantity)` as {name, function, expression}; one measure must count rows, to tell a key that has none left. #}
+{# `sum(quantity)` as {name, function, expression}. One measure must count rows, to detect a key that has none left. #}
 {% macro parsed_measures(measures) %}
     {% set parsed = [] %}
     {% for name, aggregate in measures.items() %}
@@ -213,7 +209,7 @@
         }) %}
     {% endfor %}
     {% if not parsed | selectattr('counts_rows') | list %}
-        {% do exceptions.raise_compiler_error(this.identifier ~ ': folded() needs a measure `count(*)`, to tell when a key has no row left.') %}
+        {% do exceptions.raise_compiler_error(this.identifier ~ ': folded() needs a measure `count(*)`, to know when a key has no rows left.') %}
     {% endif %}
     {{ return(parsed) }}
 {% endmacro %}

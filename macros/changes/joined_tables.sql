@@ -1,5 +1,5 @@
-{# Notes the versioned tables that a model reads beside changes() and its kin, by a plain ref() or source(): when one
-   changes, rows that were built with it may come out differently, so the model is rebuilt. #}
+{# Records the versioned tables that a model reads by a plain ref() or source(), besides changes() and similar macros. If one
+   changes, rows that were built with it may change too, so the model is rebuilt. #}
 {% macro note_joined_tables() %}
     {% set joined = {} %}
     {% set read = tidemark.run_state('windows').get(model.unique_id, {}) %}
@@ -17,7 +17,7 @@
     {% do tidemark.run_state('joined').update({model.unique_id: joined}) %}
 {% endmacro %}
 
-{# Views are looked through, but for one that is itself read by its changes. #}
+{# Looks through views, except a view that is itself read by its changes. #}
 {% macro joined_below(node, read) %}
     {% set found = [] %}
     {% for below in tidemark.dependencies(node) %}
@@ -36,7 +36,7 @@
     {{ return((mark.source_id or '').startswith('joined ')) }}
 {% endmacro %}
 
-{# Why a table that the model joins as it is may give other rows than at the mark, in words, or none. #}
+{# Why a plainly joined table may return other rows than at the checkpoint, as text, or none. #}
 {% macro lost_join(relation, mark) %}
     {% set now = tidemark.table_state(relation) %}
     {% set age = tidemark.age_of(now, mark.version) %}

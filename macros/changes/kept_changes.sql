@@ -1,5 +1,5 @@
-{# The changes of a window as a view whose rows Spark computes once, for the models and tests of this command that read them;
-   or none where only one does, where they are many, and for commands whose SQL is for readers. #}
+{# The changes of a window as a view that Spark computes once for the models and tests of this command. None if there is only
+   one reader, if there are too many rows, or for commands whose SQL is for people to read. #}
 {% macro kept_changes(relation, window) %}
     {% if flags.WHICH not in ('build', 'run', 'test') or not adapter.is_embedded()
         or tidemark.readers_of(window.source) < 2 or tidemark.read_metrics(relation, window).rows > 1000000 %}
@@ -11,7 +11,7 @@
     )) }}
 {% endmacro %}
 
-{# How many models and tests of this command read a table directly. #}
+{# The number of models and tests of this command that read a table directly. #}
 {% macro readers_of(table) %}
     {% set state = tidemark.run_state('readers') %}
     {% if 'counts' not in state %}

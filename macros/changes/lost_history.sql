@@ -1,4 +1,4 @@
-{# Why the changes of a source after a version cannot be read one by one, in words, or none. #}
+{# Why the changes of a source after a version cannot be read one by one, as text, or none. #}
 {% macro lost_history(relation, mark, now, is_landed) %}
     {% set age = tidemark.age_of(now, mark.version) %}
     {% if mark.source_id != now.id or age is none %}
@@ -9,7 +9,7 @@
     {{ return(tidemark.by_format('lost_history')(relation, mark, now, is_landed)) }}
 {% endmacro %}
 
-{# True when a table may hold other rows after these commits. #}
+{# True if a table may have other rows after these commits. #}
 {% macro may_change_rows(commits) %}
     {{ return(commits | rejectattr('keeps_rows') | list != []) }}
 {% endmacro %}

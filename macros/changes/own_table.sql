@@ -1,4 +1,4 @@
-{# The id of the model's table and the version that go with its marks: what this run wrote or saw, else as before. #}
+{# The id and version of the model's table to store with its checkpoints: what this run wrote or saw, else the previous values. #}
 {% macro table_after(node, relation, mark) %}
     {% set tables = tidemark.run_state('tables') %}
     {% set name = tidemark.table_name(relation) %}
@@ -14,7 +14,7 @@
     {{ return({'id': seen.id or mark.get('table_id'), 'version': versions | first if versions else none}) }}
 {% endmacro %}
 
-{# The model's marks, one for each source that it has read. #}
+{# The model's checkpoints, one for each source that it has read. #}
 {% macro own_marks() %}
     {% set marks = [] %}
     {% for node in tidemark.tables_below(model) %}
@@ -26,7 +26,7 @@
     {{ return(marks) }}
 {% endmacro %}
 
-{# The one of its latest run: one source's may be older, when it had nothing new. #}
+{# The checkpoint of the model's latest run. The checkpoint of one source may be older if it had nothing new. #}
 {% macro newest_mark() %}
     {% set marks = tidemark.own_marks() | sort(attribute='recorded_at') %}
     {% set newest = namespace(mark=marks[-1] if marks else {}, age=none) %}
@@ -42,7 +42,7 @@
     {{ return(newest.mark) }}
 {% endmacro %}
 
-{# Why the model's table is not what its runs have made of it, in words, or none. #}
+{# Why the model's table is not as its runs left it, as text, or none. #}
 {% macro lost_table() %}
     {% set mark = tidemark.newest_mark() %}
     {% if not mark %}
@@ -51,7 +51,7 @@
     {% set name = tidemark.table_name(this) %}
     {% set now = tidemark.table_state(this) %}
     {% if mark.table_id not in (none, now.id) or tidemark.age_of(now, mark.table_version) is none %}
-        {{ return(name ~ ' is not the table that its last run left') }}
+        {{ return(name ~ ' was replaced or rolled back after its last run') }}
     {% endif %}
     {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
     {% set may_be_of_hook = ('delete', 'update', 'overwrite') if has_hooks and not adapter.is_embedded() else () %}
@@ -60,13 +60,13 @@
             {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
         {% elif commit.tells_net_changes and not commit.keeps_rows and not has_hooks %}
             {# what came and went since then is in the table, and in no change that the next run would read #}
-            {{ return(name ~ ' was written by a run that was cut off') }}
+            {{ return(name ~ ' was written by a run that was interrupted') }}
         {% endif %}
     {% endfor %}
     {{ return(none) }}
 {% endmacro %}
 
-{# True when the model's table has another version than its checkpoint says: a run was cut off after it had written. #}
+{# True if the model's table has another version than its checkpoint says: a run was interrupted after it wrote. #}
 {% macro is_written_since_checkpoint() %}
     {% set mark = tidemark.newest_mark() %}
     {% if not mark %}

@@ -1,8 +1,4 @@
 {% macro pinned(relation, touched=none) %}
-    {{ return(adapter.dispatch('pinned', 'tidemark')(relation, touched)) }}
-{% endmacro %}
-
-{% macro default__pinned(relation, touched) %}
     {% if not execute or tidemark.is_given(relation) %}
         {{ return(relation) }}
     {% endif %}
@@ -11,7 +7,7 @@
     {{ return('(select * from ' ~ tidemark.as_of(relation, window.last) ~ tidemark.said_in_sql(window) ~ only ~ ')') }}
 {% endmacro %}
 
-{# A predicate that keeps the values of a column that the changes touch, as literals: Delta skips files by them. #}
+{# A predicate that keeps the column values that the changes touch, as literals, so that Delta can skip files. #}
 {% macro only_touched(relation, window, column) %}
     {% do tidemark.note_touched(relation, 'only') %}
     {% if window.state == 'nothing new' %}
@@ -23,14 +19,14 @@
     {{ return(' where ' ~ tidemark.among(tidemark.quoted(column), values) ~ tidemark.said_of_values(window.source, values)) }}
 {% endmacro %}
 
-{# Keys touched by another source would need rows that this restriction leaves out: stop. #}
+{# Keys touched by another source need rows that this restriction leaves out: stop. #}
 {% macro note_touched(relation, how) %}
     {% set noted = tidemark.run_state('touched').setdefault(model.unique_id, {'keys': [], 'only': []}) %}
     {% do noted[how].append(tidemark.table_name(relation)) %}
     {% if noted.only and (noted['keys'] + noted.only) | unique | list | length > 1 %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': pinned(' ~ noted.only[0] ~ ', touched=…) reads only what its own changes touch, but keys come from '
-            ~ noted['keys'] | unique | join(' and ') ~ '. Leave `touched` out.'
+            this.identifier ~ ': pinned(' ~ noted.only[0] ~ ', touched=…) reads only the rows that its own changes touch, but keys come from '
+            ~ noted['keys'] | unique | join(' and ') ~ '. Remove `touched`.'
         ) %}
     {% endif %}
 {% endmacro %}

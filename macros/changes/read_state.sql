@@ -1,5 +1,5 @@
-{# The one place that decides how this model reads, for all its sources at once: a model that must read one of
-   them whole reads all of them whole. #}
+{# The only place that decides how this model reads, for all its sources at once. If it must read one source in full, it
+   reads all of them in full. #}
 {% macro read_state() %}
     {% set states = tidemark.run_state('read_states') %}
     {% if model.unique_id not in states %}
@@ -15,18 +15,18 @@
     {{ return(states[model.unique_id]) }}
 {% endmacro %}
 
-{# A model that asks is_incremental() itself was compiled to a part of its rows: it cannot be rebuilt by this run. #}
+{# A model that calls is_incremental() itself was compiled to read only a part of its rows, so this run cannot rebuild it. #}
 {% macro refuse_partial_sql(why) %}
     {% if 'is_incremental(' in model.raw_code %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ' must read its sources whole (' ~ why ~ '), but its SQL asks is_incremental(). Rebuild it: '
+            this.identifier ~ ' must read its sources whole (' ~ why ~ '), but its SQL calls is_incremental(). Rebuild it: '
             ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
 {% endmacro %}
 
 {% macro decide_read_state() %}
-    {% if env_var('TIDEMARK_PURPOSE', '') == 'verify' %}
+    {% if var('tidemark_purpose', '') == 'verify' %}
         {{ return({'state': 'verify', 'why': 'as consumed'}) }}
     {% elif tidemark.rebuilt_range() %}
         {% do tidemark.refuse_rebuild() %}
@@ -67,7 +67,7 @@
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
 {% endmacro %}
 
-{# The state of a model whose contract, grain or code is not as at its last run, so that its table is rebuilt; or none. #}
+{# The state of a model whose contract, grain or code changed since its last run, so that its table is rebuilt; or none. #}
 {% macro redeclared_state(before) %}
     {% set contract = tidemark.contract_of(model.unique_id) %}
     {% if before == contract %}
@@ -87,16 +87,16 @@
     {{ return(none) }}
 {% endmacro %}
 
-{# What the model is to do when its code has changed: rebuild, ignore it, or stop, which is done here. #}
+{# What to do if the model's code has changed: rebuild, ignore or stop. This macro itself stops the model. #}
 {% macro on_code_change(changed) %}
     {% set choice = config.get('meta', {}).get('on_code_change', 'rebuild') %}
     {% if choice not in ('rebuild', 'stop', 'ignore') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': on_code_change is ' ~ choice ~ '. Set it to rebuild, stop or ignore.'
         ) %}
-    {% elif choice == 'stop' and env_var('TIDEMARK_PURPOSE', '') != 'explain' %}
+    {% elif choice == 'stop' and var('tidemark_purpose', '') != 'explain' %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': ' ~ changed ~ ' since the table was built, and rows of before would stand beside new ones '
+            this.identifier ~ ': ' ~ changed ~ ' since the table was built, so old and new rows would be mixed '
             ~ '(on_code_change: stop). Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
@@ -127,11 +127,12 @@
     {{ return(found) }}
 {% endmacro %}
 
-{# A range can be rebuilt where each source is as it was when the table was built: at a version that it still has, or joined and unchanged. #}
+{# A range can only be rebuilt if each source is still available as the table was built from it: at a version that the source
+   still has, or joined and unchanged. #}
 {% macro refuse_rebuild() %}
     {% set why = namespace(said='it is not built yet' if not is_incremental() or not tidemark.own_marks() else none) %}
     {% if not why.said and tidemark.newest_mark().contract != tidemark.contract_of(model.unique_id) %}
-        {% set why.said = 'its contract or its keys are others than at its last run' %}
+        {% set why.said = 'its contract or its keys have changed since its last run' %}
     {% endif %}
     {% for node in tidemark.tables_below(model) if not why.said %}
         {% set source = tidemark.relation_of(node) %}
@@ -140,7 +141,7 @@
             {% set now = tidemark.table_state(source) %}
             {% set lost = mark.source_id != now.id or tidemark.age_of(now, mark.version) is none %}
             {% set why.said = tidemark.lost_join(source, mark) if tidemark.is_of_join(mark)
-                else tidemark.table_name(source) ~ ' has no version ' ~ mark.version ~ ' any more' if lost else none %}
+                else tidemark.table_name(source) ~ ' no longer has version ' ~ mark.version if lost else none %}
         {% endif %}
     {% endfor %}
     {% if why.said %}

@@ -1,4 +1,4 @@
-{# Id, latest version, commits and size of a table: looked at once a command, and again after the command wrote it. #}
+{# Id, latest version, commits and size of a table: read once per command, and again after the command wrote the table. #}
 {% macro table_state(relation) %}
     {% set name = tidemark.table_name(relation) %}
     {% set states = tidemark.run_state('tables') %}
@@ -20,7 +20,7 @@
     {{ return(states[name]) }}
 {% endmacro %}
 
-{# Called after a write to a table that was looked at before; gives the commit. #}
+{# Called after a write to a table whose state is known. Returns the commit. #}
 {% macro note_commit(relation) %}
     {% set now = tidemark.table_state(relation) %}
     {% set commit = tidemark.last_commit(relation) %}
@@ -32,7 +32,7 @@
     {{ return(commit) }}
 {% endmacro %}
 
-{# Called after a table was replaced or altered: the next reader looks again. #}
+{# Called after a table was replaced or altered: the next reader reads its state again. #}
 {% macro forget_table_state(relation) %}
     {% do tidemark.run_state('tables').pop(tidemark.table_name(relation), none) %}
 {% endmacro %}

@@ -1,8 +1,4 @@
 {% macro touched_keys(relation, columns) %}
-    {{ return(adapter.dispatch('touched_keys', 'tidemark')(relation, columns)) }}
-{% endmacro %}
-
-{% macro default__touched_keys(relation, columns) %}
     {% if not execute or tidemark.is_given(relation) %}
         {% set rows = relation %}
     {% else %}

@@ -1,8 +1,4 @@
 {% macro watermark_filter(source, column, lookback=none) %}
-    {{ return(adapter.dispatch('watermark_filter', 'tidemark')(source, column, lookback)) }}
-{% endmacro %}
-
-{% macro default__watermark_filter(source, column, lookback) %}
     {% if not execute or tidemark.is_given(source) %}
         {{ return('true') }}
     {% endif %}
@@ -20,14 +16,14 @@
     {{ return('(' ~ name ~ ' is null or ' ~ (bounds | join(' and ') or 'false') ~ ')' ~ tidemark.said_in_sql(window)) }}
 {% endmacro %}
 
-{# From the stored mark to the highest value there is now, which the next run starts from. It never moves back. #}
+{# From the stored watermark to the current maximum, where the next run starts. It never moves back. #}
 {% macro watermark_window(relation, column, lookback) %}
     {% set windows = tidemark.run_state('windows').setdefault(model.unique_id, {}) %}
     {% set source = tidemark.table_name(relation) %}
     {% set source_id = 'watermark ' ~ column %}
     {% if source in windows and windows[source].source_id != source_id %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ' reads ' ~ source ~ ' by two columns. Its mark is one: give an expression of both as a column of a view.'
+            this.identifier ~ ' reads ' ~ source ~ ' by two columns, but a watermark is one column. Combine both in a column of a view.'
         ) %}
     {% elif source in windows %}
         {{ return(windows[source]) }}
@@ -55,7 +51,7 @@
     {{ return(windows[source]) }}
 {% endmacro %}
 
-{# The highest value of a column, not below the one that is kept. #}
+{# The maximum of a column, but not below the stored watermark. #}
 {% macro highest(relation, column, kept) %}
     {% set name = tidemark.quoted(column) %}
     {% set found = run_query(

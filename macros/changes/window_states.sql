@@ -1,15 +1,15 @@
-{# True when all that the model reads is unchanged since its last run. #}
+{# True if everything that the model reads is unchanged since its last run. #}
 {% macro has_nothing_new(node) %}
     {{ return(tidemark.window_states(node) == ['nothing new']) }}
 {% endmacro %}
 
-{# True when the model reads its sources whole, so that its table is to be replaced and not merged into. #}
+{# True if the model reads its sources in full, so that its table is replaced and not merged into. #}
 {% macro reads_whole(node) %}
     {% set states = tidemark.window_states(node) %}
     {{ return('first run' in states or states | select('in', tidemark.states_of_doubt()) | list != []) }}
 {% endmacro %}
 
-{# Where changes alone would not give the table of a rebuild, so that it is rebuilt. #}
+{# The states in which changes alone would not give the table of a rebuild, so the table is rebuilt. #}
 {% macro states_of_doubt() %}
     {{ return(['history lost', 'columns added', 'grain changed', 'code changed']) }}
 {% endmacro %}
@@ -18,7 +18,7 @@
     {{ return(tidemark.windows_of(node.unique_id) | map(attribute='state') | unique | list) }}
 {% endmacro %}
 
-{# What a model or test reads, by source: versions, and the tables that a model joins as they are. #}
+{# What a model or test reads, by source: versions, and the tables that a model joins plainly. #}
 {% macro windows_of(unique_id) %}
     {% set read = tidemark.run_state('windows').get(unique_id, {}) %}
     {{ return((read.values() | list) + (tidemark.run_state('joined').get(unique_id, {}).values() | list)) }}

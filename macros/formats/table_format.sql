@@ -1,4 +1,4 @@
-{# `delta` or `iceberg`: what the target's setting spark.sql.sources.default says. #}
+{# `delta` or `iceberg`: the target's setting spark.sql.sources.default. #}
 {% macro table_format() %}
     {% set state = tidemark.run_state('format') %}
     {% if 'name' not in state %}
@@ -8,7 +8,7 @@
     {{ return(state.name) }}
 {% endmacro %}
 
-{# Of the macros `delta_<name>` and `iceberg_<name>` the one for the lake's format. #}
+{# The macro `delta_<name>` or `iceberg_<name>`, depending on the lake's format. #}
 {% macro by_format(name) %}
     {{ return(context['tidemark'][tidemark.table_format() ~ '_' ~ name]) }}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# A table that was made by another contract than the model's would differ from a rebuilt one: stop. #}
+{# A table that was built with another contract than the model's would differ from a rebuilt one: stop. #}
 {% macro check_table(relation, query) %}
     {% set present = tidemark.columns_of(relation) %}
     {% if present != query.types %}
@@ -23,7 +23,7 @@
 
 {% macro ask_for_rebuild(relation, what, present, declared) %}
     {% do exceptions.raise_compiler_error(
-        'The ' ~ what ~ ' of ' ~ relation ~ ' are ' ~ present ~ ', those of its model are ' ~ declared
+        'The ' ~ what ~ ' of ' ~ relation ~ ' are ' ~ present ~ ', but its model has ' ~ declared
         ~ '. Rebuild it: `dbt run --full-refresh --select ' ~ relation.identifier ~ '`.'
     ) %}
 {% endmacro %}

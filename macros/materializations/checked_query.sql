@@ -1,4 +1,4 @@
-{# The model's query with its contract checked: on every run, not only when the table is created. #}
+{# The model's query, checked against its contract on every run, not only when the table is created. #}
 {% macro checked_query(sql) %}
     {% set types = {} %}
     {% for column in get_column_schema_from_query(sql) %}
@@ -15,7 +15,7 @@
     {% endfor %}
     {% if not keys %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': unique_key is not set. Give the columns of its grain: {{ config(unique_key=[...]) }}.'
+            this.identifier ~ ': unique_key is not set. Set it to the columns of the grain: {{ config(unique_key=[...]) }}.'
         ) %}
     {% endif %}
     {% for name in keys + newest_by if name not in types %}
@@ -34,7 +34,7 @@
     }) }}
 {% endmacro %}
 
-{# True when names and types are those of the contract, to the letter; dbt's own comparison costs two more queries. #}
+{# True if names and types are exactly those of the contract. dbt's own comparison costs two more queries. #}
 {% macro is_as_declared(types) %}
     {% set declared = {} %}
     {% for column in model.columns.values() %}
@@ -43,18 +43,18 @@
     {{ return(declared == types) }}
 {% endmacro %}
 
-{# Types whose values cannot be compared as keys, or added and taken away again exactly, are refused. #}
+{# Refuses types that cannot be compared as keys, and types that cannot be added and subtracted exactly. #}
 {% macro check_types(types, keys) %}
     {% for name in keys if modules.re.match('(struct|array|map|variant)', types[name]) %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': `' ~ name ~ '` is in unique_key and is of type ' ~ types[name] ~ '. A key is of simple types: select the fields that '
-            ~ 'tell rows apart, or to_json(' ~ name ~ ').'
+            this.identifier ~ ': `' ~ name ~ '` is in unique_key and is of type ' ~ types[name] ~ '. Key columns must have simple types: select the fields '
+            ~ 'that identify a row, or use to_json(' ~ name ~ ').'
         ) %}
     {% endfor %}
     {% for name in tidemark.run_state('folded').get(model.unique_id, []) if types.get(name) in ('double', 'float') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': folded() sums `' ~ name ~ '`, which is of type ' ~ types[name] ~ '. Sums of floating-point numbers depend on their order, and '
-            ~ 'NaN never leaves them: sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys by touched_keys() and pinned().'
+            ~ 'NaN never leaves them. Sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys with touched_keys() and pinned().'
         ) %}
     {% endfor %}
 {% endmacro %}

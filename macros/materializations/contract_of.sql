@@ -1,5 +1,5 @@
-{# A fingerprint kept with the marks. A model's: its columns, constraints and descriptions; after a dot what decides
-   about its grain; after another its code. A test's: its settings and its code. #}
+{# A fingerprint stored with the checkpoints. For a model: its columns, constraints and descriptions; after a dot, its grain
+   settings; after another dot, its code. For a test: its settings and its code. #}
 {% macro contract_of(unique_id) %}
     {% set node = graph.nodes[unique_id] %}
     {% set parts = [] %}
@@ -21,7 +21,7 @@
     {{ return(local_md5(parts | string) ~ '.' ~ local_md5(grain | string) ~ '.' ~ tidemark.code_fingerprint(unique_id)) }}
 {% endmacro %}
 
-{# A node's code, looked at once a command: python_ingest/model_code.py. #}
+{# A node's code, read once per command: python_ingest/project/model_code.py. #}
 {% macro code_of(unique_id) %}
     {% set known = tidemark.run_state('code') %}
     {% if unique_id not in known %}
@@ -30,7 +30,7 @@
     {{ return(known[unique_id]) }}
 {% endmacro %}
 
-{# Fingerprints of the SQL, the macros that it uses, and the variables that these read, with dashes between. #}
+{# Fingerprints of the SQL, of the macros that it uses, and of the variables that these read, separated by dashes. #}
 {% macro code_fingerprint(unique_id) %}
     {% set code = tidemark.code_of(unique_id) %}
     {% set values = [] %}
@@ -43,7 +43,7 @@
     {{ return(code.sql ~ '-' ~ code.macros ~ '-' ~ local_md5(values | string)[:12]) }}
 {% endmacro %}
 
-{# What of a model's code is not as at its last run, in words; or none. Marks of earlier versions do not tell. #}
+{# The part of a model's code that changed since its last run, as text, or none. Checkpoints of earlier Tidemark versions do not say. #}
 {% macro changed_code(before, now) %}
     {% set parts = ((before or '').split('.') + ['', ''])[2] %}
     {% if parts %}
@@ -56,7 +56,7 @@
     {{ return(none) }}
 {% endmacro %}
 
-{# Declared columns that the table does not have yet, where `on_schema_change` lets them appear. #}
+{# Declared columns that the table does not have yet, if `on_schema_change` allows new columns. #}
 {% macro added_columns(relation) %}
     {% if not config.get('contract').enforced or config.get('on_schema_change') != 'append_new_columns' %}
         {{ return([]) }}
@@ -65,7 +65,7 @@
     {{ return(model.columns.keys() | reject('in', present) | list) }}
 {% endmacro %}
 
-{# True when the contract is another than at the model's last run. #}
+{# True if the contract has changed since the model's last run. #}
 {% macro is_redeclared() %}
     {% for window in tidemark.windows_of(model.unique_id) %}
         {% if tidemark.checkpoint(this, window.source).contract != tidemark.contract_of(model.unique_id) %}

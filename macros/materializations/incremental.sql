@@ -1,4 +1,4 @@
-{# Stock dbt-spark cannot skip, delete, keep NULL keys apart or say what it wrote; this can. #}
+{# Unlike stock dbt-spark, this can skip a model, delete rows, match NULL keys and report what it wrote. #}
 {% materialization incremental, adapter='spark', supported_languages=['sql'] %}
     {% do tidemark.check_sql() %}
     {% set existing = load_relation(this) %}
@@ -12,8 +12,8 @@
     {% elif existing is none or should_full_refresh() or tidemark.reads_whole(model) %}
         {% if flags.EMPTY and tidemark.own_marks() %}
             {% do exceptions.raise_compiler_error(
-                this.identifier ~ ': --empty would leave a table without rows beside checkpoints that call it built. '
-                ~ 'Use schemas of its own: `TIDEMARK_SCHEMA=empty dbt run --empty`.'
+                this.identifier ~ ': --empty would create an empty table and checkpoints that say it is built. '
+                ~ 'Use separate schemas: `TIDEMARK_SCHEMA=empty dbt run --empty`.'
             ) %}
         {% endif %}
         {% do tidemark.create_from(this, tidemark.checked_query(sql)) %}

@@ -1,4 +1,4 @@
-{# A view whose rows Spark computes once, when the first of this model's statements reads them, and then keeps. #}
+{# A view that Spark computes once, when the first statement of this model reads it, and then keeps. #}
 {% macro kept(name, sql) %}
     {{ return(adapter.keep_once(tidemark.run_state('kept'), tidemark.kept_name(name), sql)) }}
 {% endmacro %}
@@ -8,7 +8,7 @@
     {% do adapter.drop_view(tidemark.kept_name(name)) %}
 {% endmacro %}
 
-{# On-run-end: changes that several nodes have read, and what a model that failed has left. #}
+{# On-run-end: drops changes that several nodes read, and views that a failed model left behind. #}
 {% macro let_all_go() %}
     {% for name in tidemark.run_state('kept') %}
         {% do adapter.drop_view(name) %}
@@ -19,7 +19,7 @@
     {{ return(['tidemark', this.schema, this.identifier, name, invocation_id[:8]] | join('_')) }}
 {% endmacro %}
 
-{# A table at its present version: without the version, Spark computes what is kept from it anew when it is written. #}
+{# A table at its current version. Without the version, Spark recomputes views kept from the table when the table is written. #}
 {% macro as_it_is(relation) %}
     {{ return(tidemark.as_of(relation, tidemark.table_state(relation).version)) }}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# Merges newest-wins by null-safe keys. Rows that would change nothing are dropped first: a MERGE that
-   matches them rewrites their files even when no clause applies. #}
+{# Merges newest-wins by null-safe keys. Rows that would change nothing are dropped first: a MERGE that matches them rewrites
+   their files even if no clause applies. #}
 {% macro merge_into(relation, query) %}
     {% set prunes = config.get('meta', {}).get('prune_by') and not query.is_whole %}
     {% if prunes %}
@@ -48,7 +48,7 @@
     {% do tidemark.say_written(counts) %}
 {% endmacro %}
 
-{# Each row of the batch with what becomes of it. #}
+{# Each row of the batch with its outcome. #}
 {% macro outcomes_of(relation, query, batch, pruning) %}
     {% set newest_by = query.newest_by %}
     select
@@ -77,7 +77,7 @@
         on {{ tidemark.null_safe_equal('incoming', 'present', query['keys']) }}
 {% endmacro %}
 
-{# Numbers of rows by outcome; versions of a key that lost within the batch count as superseded. #}
+{# The number of rows by outcome. Versions of a key that lost within the batch count as superseded. #}
 {% macro counted(outcomes, query) %}
     {% set counts = {'inserted': 0, 'updated': 0, 'deleted': 0, 'unchanged': 0, 'superseded': 0, 'versions': none} %}
     {% set versions = 'sum(_versions)' if query.counts_versions else 'count(*)' %}

@@ -1,4 +1,4 @@
-{# The query's rows; two of one key stop the run, since either could win. #}
+{# The query's rows. Two rows with the same key stop the run, because either could win. #}
 {% macro once_a_key(query, rows=none) %}
     select * except (_copies)
     from (

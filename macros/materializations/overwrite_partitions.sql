@@ -1,5 +1,5 @@
-{# Replaces the partitions that the query names, where they differ from what is there. A row flagged `_is_deleted`
-   names a partition that has no rows left. The predicate is given, so no session setting is touched. #}
+{# Replaces the partitions that the query names, if they differ from the present ones. A row flagged `_is_deleted` names a
+   partition that has no rows left. The statement carries the predicate, so no session setting is changed. #}
 {% macro overwrite_partitions(relation, query) %}
     {% set partitions = tidemark.as_list(config.get('partition_by')) %}
     {% if partitions | length != 1 %}

@@ -1,10 +1,10 @@
-{# True for a model that reads by plain ref() and source() alone, and does not ask is_incremental(): it is computed in full,
-   and what differs is written. #}
+{# True for a model that reads only by plain ref() and source() and does not call is_incremental(). It is computed in full,
+   and only the difference is written. #}
 {% macro is_plain(node) %}
     {{ return(tidemark.reads_plainly(node) and not tidemark.code_of(node.unique_id).asks_incremental) }}
 {% endmacro %}
 
-{# True for one that asks is_incremental() and leaves no marks: its SQL decides what it reads, as in stock dbt. #}
+{# True for such a model that calls is_incremental() and leaves no checkpoints: its SQL decides what it reads, as in stock dbt. #}
 {% macro is_unproven(node) %}
     {{ return(tidemark.reads_plainly(node) and tidemark.code_of(node.unique_id).asks_incremental) }}
 {% endmacro %}
@@ -15,7 +15,7 @@
     ) }}
 {% endmacro %}
 
-{# How a plain model reads: not at all while its sources and its own table are as its last run left them. #}
+{# How a plain model reads: not at all if its sources and its own table are as its last run left them. #}
 {% macro plain_read_state() %}
     {% for node in tidemark.tables_below(model) if not tidemark.is_view(node) %}
         {% set source = tidemark.relation_of(node) %}
@@ -32,8 +32,9 @@
     {{ return({'state': 'full' if lost else 'incremental', 'why': lost or 'incremental'}) }}
 {% endmacro %}
 
-{# Brings the table to what the query gives: keys that it does not give are deleted, and where nothing differs nothing is
-   committed. What decides between versions of a key in an increment (newest_by, insert_only, prune_by) has no say here. #}
+{# Makes the table equal to the query: keys that the query does not return are deleted, and nothing is committed if nothing
+   differs. The settings newest_by, insert_only and prune_by do not apply here: they choose between versions of a key in an
+   increment. #}
 {% macro write_difference(relation, query) %}
     {% set rows = tidemark.kept('rows', query.sql) %}
     {% set columns = tidemark.quoted(query.columns) %}

@@ -1,6 +1,6 @@
-{# The predicate on the present table that lets Delta skip files: the batch's values of `meta.prune_by`, as literals.
-   Safe only where a key always has the same value, so it must be a column of the key, or come with the expression
-   that gives it from the key. #}
+{# The predicate on the present table that lets Delta skip files: the batch's values of `meta.prune_by`, as literals. This is
+   only safe if a key always has the same value, so it must be a column of the key, or come with an expression that computes
+   it from the key. #}
 {% macro pruned_by(query, batch) %}
     {% set declared = config.get('meta', {}).get('prune_by') %}
     {% if not declared or query.is_whole %}
@@ -15,7 +15,7 @@
     {{ return({'predicate': 'and ' ~ tidemark.among('present.' ~ tidemark.quoted(column), values), 'values': values}) }}
 {% endmacro %}
 
-{# The column of `meta.prune_by` and its expression or none; refused where it is not safe. #}
+{# The column of `meta.prune_by` and its expression or none. Raises an error if pruning is not safe. #}
 {% macro declared_pruning(query) %}
     {% set declared = config.get('meta', {}).get('prune_by') %}
     {% set column, expression = (declared, none) if declared is string else (declared.items() | list)[0] %}
@@ -23,14 +23,14 @@
         {% do exceptions.raise_compiler_error(this.identifier ~ ': prune_by names `' ~ column ~ '`, which is not one of its columns.') %}
     {% elif expression is none and column not in query['keys'] %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': prune_by `' ~ column ~ '` is not in unique_key, so a row that moves would be merged twice. '
-            ~ "Put it into unique_key, or say how the key gives it: prune_by: {" ~ column ~ ": 'expression of " ~ query['keys'] | join(', ') ~ "'}."
+            this.identifier ~ ': prune_by `' ~ column ~ '` is not in unique_key, so a row whose value changes would be in the table twice. '
+            ~ "Add it to unique_key, or compute it from the key: prune_by: {" ~ column ~ ": 'expression of " ~ query['keys'] | join(', ') ~ "'}."
         ) %}
     {% endif %}
     {{ return([column, expression]) }}
 {% endmacro %}
 
-{# The same for rows of a new table, as a condition that stops the statement. #}
+{# The same check for the rows of a new table, as a condition that stops the statement. #}
 {% macro and_determined(query) %}
     {% if not config.get('meta', {}).get('prune_by') %}
         {{ return('') }}
@@ -38,11 +38,11 @@
     {% set column, expression = tidemark.declared_pruning(query) %}
     {{ return(
         '' if expression is none else 'and assert_true((' ~ expression ~ ') <=> ' ~ tidemark.quoted(column) ~ ", '"
-        ~ tidemark.escaped(this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', which a row denies.') ~ "') is null"
+        ~ tidemark.escaped(this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', but a row differs.') ~ "') is null"
     ) }}
 {% endmacro %}
 
-{# The expression sees the key's columns only, and must give each row's value. #}
+{# The expression only sees the columns of the key and must give each row's value. #}
 {% macro check_determined(query, batch, column, expression) %}
     {% set wrong = run_query(
         'select count(*) as rows from (select ' ~ tidemark.quoted(query['keys']) ~ ', ' ~ tidemark.quoted(column)
@@ -51,7 +51,7 @@
     {% if wrong %}
         {% do tidemark.let_go('batch') %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', which ' ~ wrong ~ ' of this run\'s rows deny.'
+            this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', but ' ~ wrong ~ ' of this run\'s rows differ.'
         ) %}
     {% endif %}
 {% endmacro %}

@@ -1,16 +1,16 @@
-{# The dates of the variables rebuild_from and rebuild_to, both included, or none: a run that replays them from the sources. #}
+{# The dates of the variables rebuild_from and rebuild_to, both included, or none. Such a run replays these dates from the sources. #}
 {% macro rebuilt_range() %}
     {% set bounds = [var('rebuild_from', none), var('rebuild_to', none)] %}
     {% if bounds == [none, none] %}
         {{ return(none) }}
     {% endif %}
     {% for bound in bounds if not modules.re.match('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', bound | string) %}
-        {% do exceptions.raise_compiler_error('rebuild_from and rebuild_to are dates, both: yyyy-mm-dd, not `' ~ bound ~ '`.') %}
+        {% do exceptions.raise_compiler_error('rebuild_from and rebuild_to must both be dates (yyyy-mm-dd), not `' ~ bound ~ '`.') %}
     {% endfor %}
     {{ return(bounds) }}
 {% endmacro %}
 
-{# Replaces what a table has of these dates by what its sources give, as of the versions that it has read. A table that is
+{# Replaces the table's rows of these dates with what its sources give, as of the versions that it has read. A table that is
    not partitioned by date is replaced as a whole. What does not differ is not written. #}
 {% macro rebuild_range(relation, query) %}
     {% set bounds = tidemark.rebuilt_range() %}
@@ -43,7 +43,7 @@
     {% do tidemark.overwrite_partitions(relation, dict(query, sql=ranged, gone='_is_gone')) %}
 {% endmacro %}
 
-{# True when the table is not what the query gives. #}
+{# True if the table differs from the query. #}
 {% macro differs(relation, query) %}
     {% set columns = tidemark.quoted(query.columns) %}
     {{ return(run_query(

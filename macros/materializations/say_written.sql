@@ -1,11 +1,11 @@
-{# What the model wrote: for dbt's line and the node's adapter_response, and kept for ops.model_runs. `counts` has
-   numbers of rows by outcome, and `commit` when there was one. #}
+{# What the model wrote: for dbt's output and the node's adapter_response, and kept for ops.model_runs. `counts` holds the
+   number of rows by outcome, and `commit` if there was one. #}
 {% macro say_written(counts) %}
     {% set words = [] %}
     {% for word in ('inserted', 'updated', 'deleted') if counts.get(word) %}
         {% do words.append('{:,} '.format(counts[word]) ~ word) %}
     {% endfor %}
-    {% set unproven = '; not proven: its SQL asks is_incremental()' if tidemark.is_unproven(model) else '' %}
+    {% set unproven = '; not proven: its SQL calls is_incremental()' if tidemark.is_unproven(model) else '' %}
     {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) %}
     {% set how = tidemark.run_state('read_states').get(model.unique_id, {}) %}
     {% set why = '; read whole: ' ~ how.why if how.state in tidemark.states_of_doubt() else '' %}

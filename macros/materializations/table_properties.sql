@@ -1,4 +1,4 @@
-{# Properties of a new table: what its format needs, the contract's constraints, and what the model's config says. #}
+{# Properties of a new table: what its format needs, the contract's constraints, and the model's config. #}
 {% macro table_properties(node) %}
     {% set properties = tidemark.by_format('properties')(is_partitioned=config.get('partition_by')) %}
     {% do properties.update(tidemark.by_format('guards')(tidemark.constraints_of(node))) %}
@@ -6,7 +6,7 @@
     {{ return(properties) }}
 {% endmacro %}
 
-{# The constraints of an enforced contract: SQL that is true of each row, by name. #}
+{# The constraints of an enforced contract by name: SQL that is true for each row. #}
 {% macro constraints_of(node) %}
     {% set found = {} %}
     {% if config.get('contract').enforced %}
@@ -26,7 +26,8 @@
     {{ return(found) }}
 {% endmacro %}
 
-{# A condition that stops the statement at a row that the table must not hold, beyond what the format checks; `unless` spares rows. #}
+{# A condition that stops the statement at a row that the table must not hold, beyond what the format checks. Rows for which
+   `unless` is true are not checked. #}
 {% macro and_rows_hold(query, unless=none) %}
     {% set conditions = [] %}
     {% for condition, said in tidemark.by_format('assertions')(query).items() %}

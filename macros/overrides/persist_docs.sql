@@ -1,4 +1,5 @@
-{# Stock dbt-spark asks for the columns and runs one ALTER, one commit, a column a run; here one, where a comment differs. #}
+{# Stock dbt-spark queries the columns and runs one ALTER (one commit) per column in every run. This runs a single ALTER, and
+   only if a comment differs. #}
 {% macro spark__persist_docs(relation, model, for_relation, for_columns) %}
     {% if for_columns and config.persist_column_docs() and model.columns %}
         {% set present = tidemark.comments_of(relation) %}
@@ -13,7 +14,7 @@
     {% endif %}
 {% endmacro %}
 
-{# The comments of a table's columns, by their names; a column without one has an empty text. #}
+{# The comments of a table's columns by column name. A column without a comment has an empty text. #}
 {% macro comments_of(relation) %}
     {% set log = adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none %}
     {% if log %}

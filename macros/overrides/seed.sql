@@ -1,5 +1,5 @@
-{# A seed is written in one commit, and only when its file has changed. Stock dbt-spark drops and refills the
-   table on every run, turns NULL into the text None and breaks on an apostrophe. #}
+{# A seed is written in one commit, and only if its file has changed. Stock dbt-spark drops and refills the table on every
+   run, turns NULL into the text None and fails on an apostrophe. #}
 {% materialization seed, adapter='spark' %}
     {% set existing = load_relation(this) %}
     {% set agate_table = load_agate_table() %}

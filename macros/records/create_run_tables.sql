@@ -2,7 +2,7 @@
     {{ return(api.Relation.create(schema=generate_schema_name('ops', none), identifier=name)) }}
 {% endmacro %}
 
-{# One row a command, so that its checkpoints and what it says of itself are one commit. #}
+{# One row per command, so that its checkpoints and its run record are one commit. #}
 {% macro run_columns() %}
     {% set counts = [] %}
     {% for name in ('models_written', 'models_unchanged', 'models_failed', 'models_skipped', 'tests_passed', 'tests_failed') %}
@@ -40,7 +40,7 @@
     {% endif %}
 {% endmacro %}
 
-{# Creates a state table, or adds the columns that one of an earlier version lacks. #}
+{# Creates a state table, or adds the columns that a table of an earlier Tidemark version lacks. #}
 {% macro create_ops_table(table, columns) %}
     {% if load_relation(table) is none %}
         {% do run_query('create schema if not exists ' ~ table.schema) %}
@@ -69,13 +69,13 @@
         {% do run_query('create view if not exists ' ~ view ~ ' as ' ~ query) %}
     {% elif found.type == 'table' %}
         {% do exceptions.raise_compiler_error(
-            view ~ ' is a table that an earlier version of Tidemark wrote; it is a view of ' ~ tidemark.ops_table('runs') ~ ' now. '
-            ~ 'Drop it (`drop table ' ~ view ~ '`): the next run reads the sources of all models whole, once.'
+            view ~ ' is a table of an earlier version of Tidemark; it is now a view of ' ~ tidemark.ops_table('runs') ~ '. '
+            ~ 'Drop it (`drop table ' ~ view ~ '`). The next run then reads the sources of all models whole, once.'
         ) %}
     {% endif %}
 {% endmacro %}
 
-{# Inserts one row as one text of JSON. #}
+{# Inserts one row as one JSON text. #}
 {% macro insert_record(table, columns, record) %}
     {% set names = [] %}
     {% for column in columns %}

@@ -1,4 +1,4 @@
-{# On-run-end: one commit. A command in which nothing was read and nothing failed leaves no record. #}
+{# On-run-end: one commit. A command that read nothing and in which nothing failed leaves no record. #}
 {% macro record_run(results) %}
     {% if not execute or flags.WHICH not in ('build', 'run', 'test', 'seed', 'snapshot') %}{{ return('') }}{% endif %}
     {% set checkpoints = tidemark.moved_checkpoints(results) %}
@@ -72,8 +72,8 @@
     {{ return(row) }}
 {% endmacro %}
 
-{# A table that is written whole has no outcome for each landed row: what is superseded is what its newest versions leave over of
-   the versions that its SQL counts, or, where no row_balance test has counted them, of the rows read. #}
+{# A table that is written in full has no outcome for each landed row. The superseded rows are the versions that its SQL
+   counts minus the newest versions. If no row_balance test counted the versions, the rows read are used instead. #}
 {% macro superseded_by_whole(row, wrote) %}
     {% set versions = wrote.get('versions') %}
     {% if versions is none and row.rows_read is not none %}
@@ -82,7 +82,7 @@
     {{ return(versions - row.rows_inserted if versions is not none else none) }}
 {% endmacro %}
 
-{# Rows that the model `rejected_<name>` set aside in this command, for the model `<name>` that reads the same. #}
+{# The number of rows that the model `rejected_<name>` rejected in this command, for the model `<name>` with the same source. #}
 {% macro rejected_rows(node) %}
     {% for other in graph.nodes.values() if other.resource_type == 'model' and other.alias == 'rejected_' ~ node.alias and other.schema == node.schema %}
         {{ return(tidemark.accounted_rows(other.unique_id)) }}

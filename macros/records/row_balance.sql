@@ -1,5 +1,5 @@
-{# How many landed rows a model's run stands for in this command, or none when it did not run: the versions of its
-   keys that its SQL counts as `_versions`, else its rows. #}
+{# The number of landed rows that a model's run accounts for in this command, or none if it did not run: the versions that
+   its SQL counts as `_versions`, else its rows. #}
 {% macro accounted_rows(unique_id) %}
     {% set wrote = tidemark.run_state('written').get(unique_id) %}
     {% if not wrote %}
@@ -13,7 +13,7 @@
     {{ return(wrote.get('inserted', 0) + wrote.get('updated', 0) + wrote.get('unchanged', 0) + wrote.get('superseded', 0)) }}
 {% endmacro %}
 
-{# A test's query: the rows that a model and its rejected_* model have read in this command = those that they account for. #}
+{# A test's query: the rows that a model and its rejected_* model read in this command = the rows that the two account for. #}
 {% macro row_balance(accepted, rejected) %}
     {% if not execute %}
         {{ return('select 1 as found from ' ~ accepted ~ ' cross join ' ~ rejected) }}

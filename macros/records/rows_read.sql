@@ -1,4 +1,4 @@
-{# How many rows, bytes and files a window covers, from the source's own metrics; read whole, the table's. #}
+{# The number of rows, bytes and files in a window, from the source's own metrics. For a full read, those of the whole table. #}
 {% macro read_metrics(relation, window) %}
     {% set total = {'rows': 0, 'bytes': 0, 'files': 0} %}
     {% if window.last is none or window.state == 'nothing new' %}
@@ -15,7 +15,7 @@
     {{ return(total) }}
 {% endmacro %}
 
-{# How many rows a table has at a version: of one that this command wrote whole, its commit says it. #}
+{# The number of rows of a table at a version. If this command wrote the table in full, its commit has the number. #}
 {% macro rows_at(relation, version) %}
     {% for unique_id, written in tidemark.run_state('written').items() if written.get('is_whole') and written.version == version %}
         {% if tidemark.relation_of(graph.nodes[unique_id]) == relation %}

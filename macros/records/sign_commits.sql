@@ -1,5 +1,5 @@
-{# On-run-start: commits of this command carry a word, so that those of anyone else are told apart. Only where all
-   statements go through one session: dbt opens a connection for each thread to a server. #}
+{# On-run-start: commits of this command carry a signature, so that commits of other writers can be told apart. This only
+   works if all statements go through one session: with a server, dbt opens a connection per thread. #}
 {% macro sign_commits() %}
     {% if adapter.is_embedded() %}
         {% do adapter.set_for_session(tidemark.by_format('signing')(), tidemark.signature()) %}

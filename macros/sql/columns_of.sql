@@ -1,4 +1,4 @@
-{# The types of a table's columns, by their names in order. #}
+{# The types of a table's columns by column name, in table order. #}
 {% macro columns_of(relation) %}
     {% set log = adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none %}
     {% if log %}

@@ -1,4 +1,4 @@
-{# Column names in backticks, so that reserved words and odd characters work. #}
+{# Column names in backticks, so that reserved words and special characters work. #}
 {% macro quoted(columns, prefix='') %}
     {% set names = [] %}
     {% for column in tidemark.as_list(columns) %}

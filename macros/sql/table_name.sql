@@ -1,19 +1,19 @@
-{# `schema.table`, as the state tables name a relation. #}
+{# `schema.table`, the name of a relation in the state tables. #}
 {% macro table_name(relation) %}
     {{ return(relation.schema ~ '.' ~ relation.identifier) }}
 {% endmacro %}
 
-{# The relation of a node of the graph: of a model, seed, snapshot or source. #}
+{# The relation of a model, seed, snapshot or source of the graph. #}
 {% macro relation_of(node) %}
     {{ return(api.Relation.create(schema=node.schema, identifier=node.alias or node.identifier)) }}
 {% endmacro %}
 
-{# The relation that table_name() names. #}
+{# The relation for a name of table_name(). #}
 {% macro relation_named(name) %}
     {{ return(api.Relation.create(schema=name.split('.')[0], identifier=name.split('.')[1])) }}
 {% endmacro %}
 
-{# The node of the graph of the model that makes a table; empty for a table that no model makes. #}
+{# The graph node of the model that builds a table; empty if no model builds it. #}
 {% macro model_of(relation) %}
     {% for node in graph.nodes.values() if node.resource_type == 'model' and node.schema == relation.schema and node.alias == relation.identifier %}
         {{ return(node) }}

@@ -1,4 +1,4 @@
-{# The distinct values of a column: each of them when they are at most `limit`, else their bounds only. #}
+{# The distinct values of a column: all of them if there are at most `limit`, else only their bounds. #}
 {% macro values_of(column, rows, limit=200, text='cast({} as string)') %}
     {% set name = tidemark.quoted(column) %}
     {% set found = run_query(

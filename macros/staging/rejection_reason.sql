@@ -1,4 +1,4 @@
-{# The first broken rule's words, or null. A rule is a pair: SQL that is true when it is broken, and words. #}
+{# The reason of the first broken rule, or null. A rule is a pair: SQL that is true if the rule is broken, and the reason. #}
 {% macro rejection_reason(rules) -%}
     case
         {% for broken, words in rules -%}

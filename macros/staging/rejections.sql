@@ -1,4 +1,4 @@
-{# What a rejected_* model is made of: the rows of a staging macro that break a rule. #}
+{# The query of a rejected_* model: the rows of a staging macro that break a rule. #}
 {% macro rejections(staged) %}
     with staged as (
         {{ staged }}

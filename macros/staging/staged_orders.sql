@@ -1,4 +1,4 @@
-{# A deletion has the last row's values, whatever they are, and must not be missed: no rule applies to it. #}
+{# A deletion carries the values of the last row, whatever they are, and must not be lost: no rule applies to it. #}
 {% macro staged_orders(landed) %}
     with copied as (
         select

@@ -1,4 +1,4 @@
-{# The keys that stand more than once, among those of the rows that the table gained since the test passed. #}
+{# The keys that occur more than once, among the keys of the rows that the table gained since the test last passed. #}
 {% macro repeated_keys(relation, columns) %}
     {% set keys = tidemark.as_list(columns) %}
     {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
@@ -17,7 +17,7 @@
     having count(*) > 1
 {% endmacro %}
 
-{# The literals by which this command's merge has pruned, where all that is tested is the commit that it made. #}
+{# The literals that this command's merge pruned by, if the test only covers the commit of this merge. #}
 {% macro where_written(relation, keys, window) %}
     {% set maker = tidemark.model_of(relation).get('unique_id') %}
     {% set values = tidemark.run_state('pruning').get(maker) %}

@@ -1,5 +1,5 @@
-{# Tests of one table whose failures one query counts: those of this command that look at the same rows of it. Where it
-   finds any, each test runs its own statement and says what it found. #}
+{# One query counts the failures of several tests: those of this command that read the same rows of a table. If it finds any
+   failure, each test runs its own query and reports what it found. #}
 {% macro seen_with_others(test) %}
     {% set others = tidemark.tests_of_the_same_rows(test) %}
     {% if others | length < 2 %}
@@ -9,7 +9,7 @@
     {{ return('seen with others' if found and found['_' ~ others.index(test.unique_id)] == 0 else none) }}
 {% endmacro %}
 
-{# The ids of these tests, in the order of the graph; empty where the test must run by itself. #}
+{# The ids of these tests, in the order of the graph. Empty if the test must run by itself. #}
 {% macro tests_of_the_same_rows(test) %}
     {% set found = [] %}
     {% if tidemark.counted_alike(test) %}
@@ -24,8 +24,8 @@
     {{ return(found if test.unique_id in found else []) }}
 {% endmacro %}
 
-{# The kind of test whose failures can be counted beside those of others, or none. Own thresholds, limits and Jinja in
-   arguments are left to the test itself. #}
+{# The kind of a test whose failures can be counted together with those of other tests, or none. A test with its own
+   thresholds, limits or Jinja in its arguments runs by itself. #}
 {% macro counted_alike(test) %}
     {% set asked = test.test_metadata or {'name': none} %}
     {% set settings = test.config %}
@@ -49,12 +49,12 @@
     {{ return('totals of ' ~ others[0] if others | length == 1 and others[0] in below else none) }}
 {% endmacro %}
 
-{# The id of the table that a generic test is declared for; dbt does not say it for sources. #}
+{# The id of the table that a generic test is declared for. dbt does not give it for sources. #}
 {% macro tested_node(test) %}
     {{ return(test.get('attached_node') or test.depends_on.nodes | first) }}
 {% endmacro %}
 
-{# The windows of a test, without the words. #}
+{# The windows of a test, without their text. #}
 {% macro windows_seen_by(test) %}
     {% set seen = [] %}
     {% for relation, version in tidemark.tables_seen_by(test) %}
@@ -64,7 +64,7 @@
     {{ return(seen) }}
 {% endmacro %}
 
-{# Its own table, then the one that it is compared with, up to the version that its own table has read. #}
+{# The test's own table, then the table that it is compared with, up to the version that its own table has read. #}
 {% macro tables_seen_by(test) %}
     {% set own_id = tidemark.tested_node(test) %}
     {% set own = tidemark.relation_of(graph.nodes.get(own_id) or graph.sources[own_id]) %}
@@ -76,7 +76,7 @@
     {{ return(tables) }}
 {% endmacro %}
 
-{# The query: one row with a number of failures for each of the tests, `_0` and so on. #}
+{# The query: one row with the number of failures of each test, in the columns `_0`, `_1` and so on. #}
 {% macro failures_of(unique_ids) %}
     {% set parts = {} %}
     {% for unique_id in unique_ids %}
@@ -98,7 +98,7 @@
     {{ return('select * from (' ~ queries | join(') cross join (') ~ ')') }}
 {% endmacro %}
 
-{# Arguments as of `failures_in_totals`: tests by the names of their columns. #}
+{# Same arguments as `failures_in_totals`: the tests by column name. #}
 {% macro failures_in_rows(tests, rows) %}
     select
         {% for name, test in tests.items() -%}
@@ -107,7 +107,7 @@
     from {{ rows }}
 {% endmacro %}
 
-{# The condition of the generic test of this name. #}
+{# The failure condition of the generic test with this name. #}
 {% macro failing_row(test) %}
     {% set asked = test.test_metadata.kwargs %}
     {% set column = asked.column_name %}

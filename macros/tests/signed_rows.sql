@@ -1,5 +1,5 @@
-{# For tests of sums: each table's changes since the test passed, with their `_sign`;
-   or all rows of all of them, when one must be read whole. #}
+{# For tests of sums: the changes of each table since the test last passed, with their `_sign`. If one table must be read in
+   full: all rows of all tables. #}
 {% macro signed_rows(tables) %}
     {% if not execute %}
         {{ return(tables | map(attribute='relation') | list) }}
@@ -26,7 +26,7 @@
     {{ return(rows) }}
 {% endmacro %}
 
-{# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint; -1: nothing. #}
+{# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint. -1 if it has read nothing. #}
 {% macro consumed_version(relation, by) %}
     {% set source = tidemark.table_name(relation) %}
     {% set window = tidemark.run_state('windows').get(tidemark.model_of(by).get('unique_id'), {}).get(source) %}

@@ -1,4 +1,4 @@
-{# dbt's test materialization, but a test whose outcome is known runs no statement of its own. #}
+{# dbt's test materialization, except that a test whose outcome is known runs no query. #}
 {% materialization test, adapter='spark' %}
     {% set why = none if flags.EMPTY else tidemark.why_it_passes(model) %}
     {% if why %}

@@ -1,5 +1,5 @@
-{# What a test has to look at of one table: the versions since it last passed, or the whole table. Kept like the
-   windows of models, so that record_checkpoints moves the mark when the test passes. `test` is another one than this. #}
+{# What a test reads of one table: the versions since it last passed, or the whole table. Kept like the windows of models, so
+   that moved_checkpoints moves the checkpoint if the test passes. `test` is given for another test than the running one. #}
 {% macro tested_window(relation, version=none, test=none) %}
     {% set unique_id = (test or model).unique_id %}
     {% set windows = tidemark.run_state('windows').setdefault(unique_id, {}) %}
@@ -24,7 +24,7 @@
     {{ return(window) }}
 {% endmacro %}
 
-{# True when something else than its tables can change the outcome of a test; `meta.reads` says it by hand. #}
+{# True if something other than its tables can change the outcome of a test. `meta.reads` overrides this. #}
 {% macro reads_more(node) %}
     {% set reads = node.config.get('meta', {}).get('reads') %}
     {% if reads not in (none, 'always', 'gained', 'touched') %}
@@ -51,7 +51,7 @@
     {{ return(false) }}
 {% endmacro %}
 
-{# The rows that a table gained since the test passed and still has: what a test of single rows has to look at. #}
+{# The rows that a table gained since the test last passed and still has. A test that checks each row by itself needs no others. #}
 {% macro gained_rows(relation) %}
     {% set window = tidemark.tested_window(relation) %}
     {% if window.state == 'whole' %}

@@ -1,5 +1,5 @@
-{# All rows of the keys that a table's changes touch since the test passed, on the side that rows left too: for a test of
-   what holds between the rows of a key, which one that came, went or moved may break for the others. #}
+{# All rows of the keys that a table's changes touch since the test last passed, including keys that rows left. For tests of
+   a rule between the rows of a key: an added, deleted or moved row may break it for the other rows. #}
 {% macro touched_groups(relation, columns) %}
     {% set window = tidemark.tested_window(relation) if execute and tidemark.has_versions(relation) else {'state': 'whole'} %}
     {% set present = tidemark.as_of(relation, window.last) if window.last is defined else relation %}

@@ -1,12 +1,12 @@
-{# dbt asks here what a generic test reads. Tests that look at rows one by one need only those that the table gained
-   since they last passed. #}
+{# dbt calls this to get what a generic test reads. A test that checks each row by itself only needs the rows that the table
+   gained since it last passed. #}
 {% macro spark__get_where_subquery(relation) %}
     {% set test = model.test_metadata.name if model.test_metadata else '' %}
     {% set where = config.get('where') %}
     {% if test in ('unique', 'unique_key') %}
         {{ return(relation) }}  {# repeated_keys asks for `where` itself #}
     {% elif where and test == 'same_total' %}
-        {% do exceptions.raise_compiler_error(model.name ~ ': same_total compares whole tables and takes no `where`.') %}
+        {% do exceptions.raise_compiler_error(model.name ~ ': same_total compares whole tables and does not support `where`.') %}
     {% endif %}
     {% set rows = relation %}
     {% if execute and tidemark.looks_at_rows(test) and tidemark.has_versions(relation) %}
@@ -15,7 +15,7 @@
     {{ return('(select * from ' ~ rows ~ ' where ' ~ where ~ ') dbt_subquery' if where else rows) }}
 {% endmacro %}
 
-{# True when each row passes or fails by itself, whatever else there is and whenever it is looked at. #}
+{# True if each row passes or fails by itself, whatever the other rows are and whenever it is checked. #}
 {% macro looks_at_rows(test) %}
     {% set is_known = test in tidemark.row_tests() or config.get('meta', {}).get('reads') == 'gained' %}
     {{ return(is_known and not tidemark.reads_more(model)) }}

@@ -1,4 +1,4 @@
-{# Why a test passes, where that is known without a statement of its own, in words; or none. #}
+{# Why a test passes, if this is known without running its query, as text; or none. #}
 {% macro why_it_passes(test) %}
     {% if test.unique_id in tidemark.run_state('unsettled') or tidemark.reads_more(test) %}
         {{ return(none) }}
@@ -18,7 +18,7 @@
     {{ return(proof or tidemark.seen_with_others(test)) }}
 {% endmacro %}
 
-{# What keeps rows that the test would find out of the table, in words; or none. #}
+{# What keeps failing rows of this test out of the table, as text; or none. #}
 {% macro proof_of(test) %}
     {% set tables = tidemark.dependencies(test) %}
     {% set name = test.test_metadata.name if test.test_metadata else none %}
@@ -37,7 +37,7 @@
     {{ return(none) }}
 {% endmacro %}
 
-{# True when all that came since the test passed is one commit of this command, which wrote no key a second time. #}
+{# True if everything since the test last passed is one commit of this command, which wrote no key twice. #}
 {% macro was_written_once_a_key(node, relation, columns) %}
     {% set written = tidemark.run_state('written').get(node.unique_id, {}) %}
     {% set window = tidemark.tested_window(relation) %}

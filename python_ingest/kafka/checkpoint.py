@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.table import BronzeTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,18 +11,18 @@ from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro, to_avro
 from pyspark.sql.types import StructType
 
-from python_ingest.columns import Target, in_sql
-from python_ingest.declarations import TopicFeed
+from python_ingest.bronze.columns import Target, in_sql
 from python_ingest.errors import LandingError
-from python_ingest.formats.json_records import json_rows
-from python_ingest.formats.rescue import rescued
-from python_ingest.formats.typed import held_in
+from python_ingest.feeds.declarations import TopicFeed
+from python_ingest.files.formats.json_records import json_rows
+from python_ingest.files.formats.rescue import rescued
+from python_ingest.files.formats.typed import held_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SCHEMA_ID_BYTES = 5  # of a schema registry: a zero and a number
-NOT_AVRO = "it is not a record of the Avro schema"
+NOT_AVRO = "it does not match the Avro schema"
 PASSED_ON = (
     "_message_key",
     "_message_partition",
@@ -121,10 +121,10 @@ def _avro_schema(feed: TopicFeed) -> str | None:
     try:
         schema: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         if schema["type"] != "record":
-            raise ValueError("it is not a record's")
+            raise ValueError("its type is not record")
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise LandingError(
             f"Feed '{feed.name}': the Avro schema {path} cannot be read: {error}.",
-            f"Mend the file, or `avro_schema` in {feed.declared_in}.",
+            f"Fix the file, or `avro_schema` in {feed.declared_in}.",
         ) from None
     return json.dumps(schema)

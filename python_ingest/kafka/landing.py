@@ -16,20 +16,19 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
 
-from python_ingest.batches import Batches, PlannedBatch, SourceState
-from python_ingest.bronze_checks import BronzeChecks, Settled
-from python_ingest.bronze_table import BronzeTable
-from python_ingest.clock import Clock, utc_now
-from python_ingest.connections import connection
-from python_ingest.declarations import TopicFeed
+from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.clock import Clock, utc_now, utc_time
 from python_ingest.errors import LandingError, TidemarkError
+from python_ingest.feeds.connections import connection
+from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.topic import spark_options, topic_of
-from python_ingest.lost_rows import LostRows
-from python_ingest.manifest import Batch
-from python_ingest.quarantine import Quarantine
-from python_ingest.storage import utc_time
+from python_ingest.ops.batch import Batch
+from python_ingest.ops.bronze_checks import BronzeChecks, Settled
+from python_ingest.ops.ingested_batches import Batches, PlannedBatch, SourceState
+from python_ingest.ops.rejected_records import Quarantine
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -210,10 +209,10 @@ class TopicLander:
             return
         if not self._accepts_loss:
             raise LandingError(
-                f"Feed '{self._feed.name}': the topic '{self._feed.external.topic}' is another one than that "
-                "which was landed: it was deleted and created again. Nothing landed.",
-                "What was not landed of the old one is gone. `tidemark land --accept-loss` lands the new one "
-                "from its beginning.",
+                f"Feed '{self._feed.name}': the topic '{self._feed.external.topic}' was deleted and "
+                "created again since it was landed. Nothing landed.",
+                "Messages of the old topic that were not landed are lost. Run `tidemark land --accept-loss` "
+                "to land the new topic from its beginning.",
             )
         checkpoint.begin_anew(self._bronze.last_batch())
         self._batches.check(SourceState(source_id=self._topic.identity), self._clock())
@@ -233,9 +232,9 @@ class TopicLander:
         found: Any = rows.agg(f.count("*"), f.count("_corrupt_reason"), f.min("_corrupt_reason")).first()
         if found[1] > most * found[0]:
             raise LandingError(
-                f"Feed '{self._feed.name}': {found[1]:,} of {found[0]:,} messages cannot be decoded, and "
-                f"none of them landed (max_rejected_share: {most}). One: {found[2]}.",
-                f"Mend the columns or the format in {self._feed.declared_in}, or raise the bound.",
+                f"Feed '{self._feed.name}': {found[1]:,} of {found[0]:,} messages cannot be decoded, so "
+                f"none of them landed (max_rejected_share: {most}). Example: {found[2]}.",
+                f"Fix the columns or the format in {self._feed.declared_in}, or raise the limit.",
             )
 
     def _stopped(self, error: StreamingQueryException) -> Exception:
@@ -247,12 +246,12 @@ class TopicLander:
             reason = next((line for line in said.splitlines() if line.startswith("Reason: ")), "")
             reason = reason.split(" SQLSTATE")[0]
             return LandingError(
-                f"Feed '{self._feed.name}': messages of '{topic}' are gone that were not landed. {reason}",
-                "Restore them, or `tidemark land --accept-loss` to go on with what there is.",
+                f"Feed '{self._feed.name}': messages of '{topic}' were lost before they landed. {reason}",
+                "Restore them, or run `tidemark land --accept-loss` to continue with the remaining messages.",
             )
         cause = said.split("terminated with exception: ")[-1].splitlines()[0].split(" SQLSTATE")[0]
         return LandingError(
-            f"Feed '{self._feed.name}': reading '{topic}' stopped: {cause} The offsets are where they "
-            "were after the last batch that landed.",
-            "See whether the broker runs and has the topic, then land again: it goes on from there.",
+            f"Feed '{self._feed.name}': reading '{topic}' stopped: {cause} The offsets are still "
+            "those of the last landed batch.",
+            "Check that the broker is running and has the topic, then land again: it continues from there.",
         )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from python_ingest.connections import Connection, variable
 from python_ingest.errors import LandingError
+from python_ingest.feeds.connections import Connection, variable
 
 PATIENCE = 10  # seconds for an answer
 JAVA_LOGIN = "org.apache.kafka.common.security.{} required username={} password={};"
@@ -82,11 +82,11 @@ def _told(feed: str, to: Connection, name: str) -> Iterator[None]:
         if cause.name() == "UNKNOWN_TOPIC_OR_PART":
             raise LandingError(
                 f"Feed '{feed}': there is no topic '{name}' at the connection '{to.name}'.",
-                "Create it, or mend `topic` in the declaration.",
+                "Create it, or correct `topic` in the declaration.",
             ) from None
         raise LandingError(
             f"Feed '{feed}', connection '{to.name}': no broker answers: {to.redacted(cause.str())}.",
-            f"See whether it runs and is reached, or mend {variable(to.name)}; then land again.",
+            f"Check that it is running and reachable, or correct {variable(to.name)}; then land again.",
         ) from None
 
 

@@ -18,22 +18,21 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
-from python_ingest.batches import Batches, SourceState
-from python_ingest.bronze_checks import BronzeChecks, Settled
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
+from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import Clock, utc_now
-from python_ingest.connections import connection
-from python_ingest.contract import changes, evolved_targets, judged
-from python_ingest.declarations import TableFeed
 from python_ingest.errors import LandingError
-from python_ingest.failures import innermost
-from python_ingest.formats.base import Rejection
-from python_ingest.lost_rows import LostRows
+from python_ingest.feeds.connections import connection
+from python_ingest.feeds.declarations import TableFeed
+from python_ingest.files.failures import innermost
+from python_ingest.ops.bronze_checks import BronzeChecks, Settled
+from python_ingest.ops.ingested_batches import Batches, SourceState
+from python_ingest.ops.schema_changes import SchemaChanges
 from python_ingest.postgresql.reading import Reading
 from python_ingest.postgresql.snapshot import Snapshot, snapshot, told
 from python_ingest.postgresql.source import source_of
 from python_ingest.postgresql.window import Window, written_since
-from python_ingest.schema_changes import SchemaChanges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -169,7 +168,7 @@ class TableLander:
         if isinstance(judgement, Rejection):
             raise LandingError(
                 f"Feed '{self._feed.name}': {self._feed.external.source}: {judgement.reason}.",
-                f"Mend the source, or the columns or the `contract` in {self._feed.declared_in}.",
+                f"Fix the source, or change the columns or the `contract` in {self._feed.declared_in}.",
             )
         recorded = self._schema_changes.record(
             [(self._feed.external.source, change) for change in judgement], self._clock()
@@ -210,8 +209,8 @@ class TableLander:
         if share > most:
             raise LandingError(
                 f"Feed '{self._feed.name}': {number:,} rows, {share:.0%} of those in bronze, are gone "
-                f"from {self._feed.external.source}, and nothing landed (max_deleted_share: {most}).",
-                "See whether it is the right table, whole; if so, raise max_deleted_share.",
+                f"from {self._feed.external.source}, so nothing landed (max_deleted_share: {most}).",
+                "Check that it is the right table and complete. If it is, raise max_deleted_share.",
             )
         outcome.deleted = number
         yield gone
@@ -256,8 +255,8 @@ class TableLander:
         said = self._connection.redacted(innermost(error))
         return LandingError(
             f"Feed '{self._feed.name}': reading {self._feed.external.source} stopped: {said}. "
-            "The mark is where it was after the last batch that landed.",
-            "Mend what is named and land again: it goes on from the mark.",
+            "The mark is still that of the last landed batch.",
+            "Fix the cause and land again: it continues from the mark.",
         )
 
 

@@ -12,12 +12,12 @@ from psycopg import sql
 from pyspark.sql import functions as f
 from pyspark.sql.types import NumericType, StringType, StructField, StructType, TimestampType
 
-from python_ingest.bronze_table import BronzeTable
-from python_ingest.columns import Target, fields_of, in_sql
-from python_ingest.connections import Connection
-from python_ingest.declarations import TableFeed
-from python_ingest.formats.rescue import rescued
-from python_ingest.formats.typed import held_in
+from python_ingest.bronze.columns import Target, fields_of, in_sql
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.feeds.connections import Connection
+from python_ingest.feeds.declarations import TableFeed
+from python_ingest.files.formats.rescue import rescued
+from python_ingest.files.formats.typed import held_in
 from python_ingest.postgresql.columns import RESCUED, selected
 from python_ingest.postgresql.snapshot import Snapshot, jdbc
 from python_ingest.postgresql.source import Extent, Source

@@ -17,8 +17,8 @@ from typing import Any
 import psycopg
 from psycopg import conninfo, sql
 
-from python_ingest.connections import Connection, variable
 from python_ingest.errors import LandingError
+from python_ingest.feeds.connections import Connection, variable
 
 PATIENCE = 1.0  # seconds for running transactions to come to an end
 POLL_SECONDS = 0.02
@@ -31,16 +31,22 @@ SHARED_OPTIONS = (
     "sslkey",
 )  # which the Java driver knows by the same names
 REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
-    (psycopg.errors.InvalidPassword, "Mend user or password in {variable}."),
-    (psycopg.errors.InvalidAuthorizationSpecification, "Mend the user in {variable}."),
-    (psycopg.errors.InvalidCatalogName, "Mend the database's name in {variable}."),
+    (psycopg.errors.InvalidPassword, "Correct the user or password in {variable}."),
+    (psycopg.errors.InvalidAuthorizationSpecification, "Correct the user in {variable}."),
+    (psycopg.errors.InvalidCatalogName, "Correct the database name in {variable}."),
     (psycopg.errors.InsufficientPrivilege, "Grant SELECT on it to the connection's user, and land again."),
-    (psycopg.errors.UndefinedTable, "Mend `table` or `query` in the declaration, or restore the table."),
-    (psycopg.errors.UndefinedColumn, "Mend `key`, `cursor`, `lookback` or `query` in the declaration."),
-    (psycopg.errors.LockNotAvailable, "Another session has locked the table: let it end, then land again."),
-    (psycopg.errors.InvalidParameterValue, "Mend `time_zone`, or the values that it names, and land again."),
-    (psycopg.ProgrammingError, "Mend `table`, `query` or the names in the declaration, and land again."),
-    (psycopg.OperationalError, "See whether the server runs and is reached, then land again."),
+    (psycopg.errors.UndefinedTable, "Correct `table` or `query` in the declaration, or restore the table."),
+    (psycopg.errors.UndefinedColumn, "Correct `key`, `cursor`, `lookback` or `query` in the declaration."),
+    (
+        psycopg.errors.LockNotAvailable,
+        "Another session has locked the table: wait until it ends, then land again.",
+    ),
+    (
+        psycopg.errors.InvalidParameterValue,
+        "Correct `time_zone`, or the values that it applies to, and land again.",
+    ),
+    (psycopg.ProgrammingError, "Correct `table`, `query` or the names in the declaration, and land again."),
+    (psycopg.OperationalError, "Check that the server is running and reachable, then land again."),
 )
 
 

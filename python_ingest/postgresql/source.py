@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from psycopg import sql
 
-from python_ingest.declarations import TableFeed
 from python_ingest.errors import LandingError
+from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.columns import INTEGERS, SourceColumn, columns_of
 from python_ingest.postgresql.snapshot import Snapshot, raw
 
@@ -92,8 +92,12 @@ def _checked(feed: TableFeed, source: Source) -> Source:
     undeclared = [name for name in wanted if name not in declared]
     if not missing and not undeclared:
         return source
-    said = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(undeclared)}, which is not declared"
+    said = (
+        f"has no column {', '.join(missing)}"
+        if missing
+        else f"has {', '.join(undeclared)}, which is not declared"
+    )
     raise LandingError(
         f"Feed '{feed.name}': {external.source} {said} (it has {', '.join(names)}).",
-        f"Mend `key`, `cursor`, `lookback` or `columns` in {feed.declared_in}, or the source.",
+        f"Correct `key`, `cursor`, `lookback` or `columns` in {feed.declared_in}, or the source.",
     )

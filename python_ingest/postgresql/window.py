@@ -9,9 +9,9 @@ from typing import Any
 
 from psycopg import sql
 
-from python_ingest.batches import SourceState
 from python_ingest.errors import LandingError
-from python_ingest.external_table import TableExternal
+from python_ingest.feeds.external_table import TableExternal
+from python_ingest.ops.ingested_batches import SourceState
 from python_ingest.postgresql.columns import INTEGERS, TIMES
 from python_ingest.postgresql.snapshot import Snapshot, literal, raw
 from python_ingest.postgresql.source import Extent, Source
@@ -84,13 +84,13 @@ class Window:
         self._is_time = self._cursor_type in TIMES
         if external.cursor and not self._is_time and self._cursor_type not in INTEGERS:
             raise LandingError(
-                f"The cursor {external.cursor[0]} of {external.source} is of type {self._cursor_type}.",
-                "Give a time, a date or a whole number that grows when a row changes, or leave `cursor` out.",
+                f"The cursor {external.cursor[0]} of {external.source} has type {self._cursor_type}.",
+                "Use a time, date or integer column that grows when a row changes, or remove `cursor`.",
             )
         if (back := external.lookback) and not (self._is_time and self._types[back.column] in TIMES):
             raise LandingError(
-                f"The lookback of {external.source} is by {back.column}, of type {self._types[back.column]}.",
-                "Give a date or a time, beside a cursor that is one, or leave `lookback` out.",
+                f"The lookback of {external.source} uses {back.column} of type {self._types[back.column]}.",
+                "Use a date or time column together with a date or time cursor, or remove `lookback`.",
             )
         self._upper = self._upper_bound()
         self._begins: sql.Composable | None = None

@@ -7,9 +7,9 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-from python_ingest.columns import sql_name
+from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
-from python_ingest.formats.rescue import text_in_sql
+from python_ingest.files.formats.rescue import text_in_sql
 from python_ingest.scaffold.sampling import Sample
 
 JINJA = re.compile(r"\{[{%#]+")
@@ -80,7 +80,7 @@ class Proposed:
     @property
     def renamed(self) -> str:
         """Which name the column has instead of its own, and why."""
-        return f"{self.field} to {self.name}{' (a word of SQL)' if self.is_keyword else ''}"
+        return f"{self.field} to {self.name}{' (an SQL keyword)' if self.is_keyword else ''}"
 
     @property
     def words(self) -> str:
@@ -101,7 +101,7 @@ def proposed_column(sample: Sample, field: str, entity: str) -> Proposed:
     name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
     if JINJA.search(field):
         raise TidemarkError(
-            f"A column is called {field!r}, which dbt would take for Jinja.",
+            f"The column name {field!r} would be Jinja in dbt.",
             "Declare the feed by hand, under another name: docs/landing.md.",
         )
     required = all(row.get(field) is not None for row in sample.records)

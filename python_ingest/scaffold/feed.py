@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from python_ingest.columns import sql_name
+from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
-from python_ingest.formats.rescue import text_in_sql
+from python_ingest.files.formats.rescue import text_in_sql
 from python_ingest.scaffold.column import JINJA, Proposed, proposed_column
 from python_ingest.scaffold.keys import chosen_key, key_of
 from python_ingest.scaffold.sampling import OPENERS, Sample
@@ -122,14 +122,15 @@ def proposed(
     given = name or sql_name(folder.name if is_in_raw or not sql_name(stem) else stem)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", given):
         raise TidemarkError(
-            f"{given!r} cannot name a feed.", "Give `--name` in lower-case letters, digits and `_`."
+            f"{given!r} is not a valid name of a feed.",
+            "Give `--name` in lower-case letters, digits and `_`.",
         )
     entity = given.removesuffix("s")
     columns = tuple(proposed_column(sample, field, entity) for field in sample.types)
     twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
     if twice:
         raise TidemarkError(
-            f"Several columns would be called {', '.join(twice)}.",
+            f"Several columns would have the same name: {', '.join(twice)}.",
             "Declare the feed by hand: docs/landing.md.",
         )
     filled = {column.name: column for column in columns if column.is_required}
@@ -137,8 +138,8 @@ def proposed(
     fields = chosen_key(sample, key) if key else key_of(sample, entity, newest.field if newest else None)
     if fields is None:
         raise TidemarkError(
-            f"No column of {files[0]}, nor any few together, could be a key: different for each record.",
-            "Name the columns that tell two records apart: `--key order_id,line_number`.",
+            f"No column of {files[0]}, and no combination of a few, is unique for each record.",
+            "Name the columns that identify a record: `--key order_id,line_number`.",
         )
     by_field = {column.field: column for column in columns}
     pattern = _pattern(files, None if path.is_dir() or sql_name(folder.name) == given else stem)

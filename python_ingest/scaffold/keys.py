@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from typing import Any
 
-from python_ingest.columns import sql_name
+from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.sampling import Sample
 
@@ -35,12 +35,12 @@ def chosen_key(sample: Sample, wanted: Sequence[str]) -> tuple[str, ...]:
     if unknown:
         raise TidemarkError(
             f"The files have no column {', '.join(unknown)}.",
-            f"Give `--key` names of these columns: {', '.join(sample.types)}.",
+            f"Use some of these columns in `--key`: {', '.join(sample.types)}.",
         )
     fields = tuple(dict.fromkeys(names[name] for name in wanted))
     if not any(all(row.get(field) is not None for field in fields) for row in sample.records):
         raise TidemarkError(
-            f"No record has a value in {', '.join(fields)}.", "Give `--key` columns that are filled."
+            f"No record has a value in {', '.join(fields)}.", "Use columns with values in `--key`."
         )
     return fields
 

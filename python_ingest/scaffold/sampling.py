@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.columns import sql_name
+from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
-from python_ingest.formats.encodings import REPLACEMENT
-from python_ingest.formats.inference import storable, type_of
-from python_ingest.formats.typed import MAGIC
+from python_ingest.files.formats.encodings import REPLACEMENT
+from python_ingest.files.formats.inference import storable, type_of
+from python_ingest.files.formats.typed import MAGIC
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,8 +85,8 @@ def sample_of(spark: Callable[[], SparkSession], files: Sequence[Path]) -> Sampl
         return _typed(spark(), suffix, files)
     if suffix not in FORMATS:
         raise TidemarkError(
-            f"{files[0]}: the name does not tell the format.",
-            f"Give files that end in one of: {', '.join([*FORMATS, *MAGIC])}; .gz and .bz2 may follow.",
+            f"{files[0]}: the file name does not show the format.",
+            f"Use files that end in one of: {', '.join([*FORMATS, *MAGIC])}; .gz and .bz2 may follow.",
         )
     texts = [_text(file) for file in files[:SAMPLE_FILES]]
     return _csv(files, texts) if FORMATS[suffix] == "csv" else _json(spark(), files[0], texts)
@@ -115,7 +115,7 @@ def _csv(files: Sequence[Path], texts: Sequence[tuple[str, str]]) -> Sample:
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     if not records or len({sql_name(name) for name in names} - {""}) < len(names):
         raise TidemarkError(
-            f"{files[0]}: no records under a header with a name for each column.",
+            f"{files[0]}: expected a header with a unique name for each column, and records.",
             "Give a file with a header line and some records, or declare the feed by hand: docs/landing.md.",
         )
     options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
@@ -180,7 +180,7 @@ def _json(spark: SparkSession, file: Path, texts: Sequence[tuple[str, str]]) -> 
     if not records:
         raise TidemarkError(
             f"{file}: no JSON objects in its first {SAMPLE_BYTES:,} bytes.",
-            "Give a smaller file, or one with an object a line.",
+            "Use a smaller file, or one with one object per line.",
         )
     frame = spark.createDataFrame([(json.dumps(record),) for record in records], "record string")
     row: Any = frame.selectExpr("schema_of_variant_agg(try_parse_json(record))").first()

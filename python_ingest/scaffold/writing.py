@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from python_ingest.declarations import Feed
 from python_ingest.errors import TidemarkError
+from python_ingest.feeds.declarations import Feed
 from python_ingest.scaffold.feed import Proposal, proposed
 from python_ingest.scaffold.sampling import sample_of
 
@@ -56,8 +56,8 @@ def add(
     there = next((target for target in targets.values() if target.exists()), None)
     if feed.name in feeds or there:
         raise TidemarkError(
-            f"There is a feed '{feed.name}' already: {there or feeds[feed.name].declared_in}.",
-            "Give another `--name`, or remove that feed first.",
+            f"The feed '{feed.name}' already exists: {there or feeds[feed.name].declared_in}.",
+            "Choose another `--name`, or remove that feed first.",
         )
     environment = Environment(
         loader=PackageLoader("python_ingest.scaffold"),

@@ -13,10 +13,10 @@ from typing import Annotated, Optional
 
 import typer
 
-from python_ingest.connections import Connection
-from python_ingest.connections import connection as connection_of
+from python_ingest.console.output import output
 from python_ingest.errors import TidemarkError
-from python_ingest.output import output
+from python_ingest.feeds.connections import Connection
+from python_ingest.feeds.connections import connection as connection_of
 from python_ingest.simulators.change_records import envelope, flat, plain
 from python_ingest.simulators.devices import Event, device_days
 from python_ingest.simulators.messages import Message
@@ -24,7 +24,7 @@ from python_ingest.simulators.operations import Day, Operation
 from python_ingest.simulators.shop import MIN_ROWS, shop_days
 from python_ingest.simulators.user_events import simulate_user_events
 
-simulate = typer.Typer(no_args_is_help=True, help="Make data as a live system would.")
+simulate = typer.Typer(no_args_is_help=True, help="Generate data like that of a live system.")
 
 
 class Into(str, Enum):
@@ -53,13 +53,14 @@ Days = Annotated[int, typer.Option(min=1, help="Number of days.")]
 Start = Annotated[str, typer.Option(help="First day, yyyy-mm-dd.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same data.")]
 Rate = Annotated[
-    Optional[int], typer.Option(min=1, help="How many a second; as fast as can be if not given.")
+    Optional[int], typer.Option(min=1, help="Changes or events per second (default: as fast as possible).")
 ]
-Folder = Annotated[Optional[Path], typer.Option(help="Where the files go.")]
+Folder = Annotated[Optional[Path], typer.Option(help="Folder of the files.")]
 Named = Annotated[
-    Optional[str], typer.Option("--connection", help="By default shop (postgresql), stream (kafka).")
+    Optional[str],
+    typer.Option("--connection", help="Connection name (default: shop for postgresql, stream for kafka)."),
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="The files are CSV instead of JSON lines.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Write CSV files instead of JSON lines.")]
 Send = Callable[[date, Iterable[Message]], object]
 
 
@@ -67,11 +68,11 @@ Send = Callable[[date, Iterable[Message]], object]
 def user_events(
     folder: Annotated[Path, typer.Argument(help="Where to write the files.")],
     days: Annotated[int, typer.Option(min=1, help="Number of daily files.")] = 7,
-    rows: Annotated[int, typer.Option(min=1, help="Events a day.")] = 400,
+    rows: Annotated[int, typer.Option(min=1, help="Events per day.")] = 400,
     start: Start = "2025-01-01",
     seed: Seed = 20250101,
 ) -> None:
-    """Write daily event files with repeats, corrections, late rows and errors in known numbers."""
+    """Write daily event files with known numbers of repeats, corrections, late rows and errors."""
     first = _date(start)
     counts = simulate_user_events(folder, start=first, days=days, events_per_day=rows, seed=seed)
     output.text(f"{counts.files} files, {counts.lines} lines in {folder}")
@@ -80,21 +81,25 @@ def user_events(
 @simulate.command()
 def shop(  # noqa: PLR0913  # the options of a command
     *,
-    into: Annotated[Into, typer.Option(help="Tables of a database, topics, or daily files.")],
+    into: Annotated[Into, typer.Option(help="Where to: database tables, topics or daily files.")],
     connection: Named = None,
     folder: Folder = None,
-    form: Annotated[Form, typer.Option("--format", help="How Kafka and files tell a change.")] = Form.FLAT,
+    form: Annotated[
+        Form, typer.Option("--format", help="Format of a change in Kafka and files.")
+    ] = Form.FLAT,
     csv: Csv = False,
     days: Days = 7,
-    rows: Annotated[int, typer.Option(min=MIN_ROWS, help="About how many changes a day.")] = 400,
+    rows: Annotated[int, typer.Option(min=MIN_ROWS, help="Approximate number of changes per day.")] = 400,
     rate: Rate = None,
     start: Start = "2025-01-01",
     seed: Seed = 20250101,
 ) -> None:
-    """Run a web shop: customers and orders come, change (some late) and go, goods move."""
+    """Simulate a web shop: customers, orders and goods are inserted, updated (some late) and deleted."""
     simulated = shop_days(_date(start), days, rows, seed)
     if csv and form is Form.ENVELOPE:
-        raise TidemarkError("A record with `before` and `after` is no row of a CSV file.", "Leave out --csv.")
+        raise TidemarkError(
+            "A record with `before` and `after` cannot be a row of a CSV file.", "Remove --csv."
+        )
     way = _Way(into.value, connection, folder, csv, rate)
     if into is not Into.POSTGRESQL:
         send = way.sender("shop.")
@@ -114,18 +119,18 @@ def shop(  # noqa: PLR0913  # the options of a command
 @simulate.command()
 def devices(  # noqa: PLR0913  # the options of a command
     *,
-    into: Annotated[FleetInto, typer.Option(help="A topic, or daily files.")],
+    into: Annotated[FleetInto, typer.Option(help="Where to: a topic or daily files.")],
     connection: Named = None,
     folder: Folder = None,
     csv: Csv = False,
     days: Days = 7,
-    rows: Annotated[int, typer.Option(min=1, help="About how many events a day.")] = 4800,
+    rows: Annotated[int, typer.Option(min=1, help="Approximate number of events per day.")] = 4800,
     number: Annotated[int, typer.Option("--devices", min=1, help="Number of devices.")] = 50,
     rate: Rate = None,
     start: Start = "2025-01-01",
     seed: Seed = 20250101,
 ) -> None:
-    """Run a fleet of devices that report temperatures: some twice, late, or by a wrong clock."""
+    """Simulate devices that report temperatures; some events are repeated, late or wrongly timed."""
     simulated = device_days(_date(start), days, number, max(1, rows // number), seed)
     send = _Way(into.value, connection, folder, csv, rate).sender("")
     for day in simulated:
@@ -145,10 +150,10 @@ class _Way:
     def __post_init__(self) -> None:
         if (self.folder is None) == (self.into == "files"):
             raise TidemarkError(
-                "--into files needs --folder, and only it takes one.", "Say where the files go."
+                "--folder is required with --into files, and allowed only there.", "Add or remove --folder."
             )
         if self.csv and self.into != "files":
-            raise TidemarkError("--csv is for --into files.", "Leave it out.")
+            raise TidemarkError("--csv works only with --into files.", "Remove it.")
 
     def connection_of_kind(self, kind: str, default: str) -> Connection:
         return connection_of(self.connection or default, kind)

@@ -43,7 +43,7 @@ class FilesTarget:
             return unfinished.replace(path)
         except OSError as error:
             raise TidemarkError(
-                f"{path} cannot be written: {error.strerror}.", "Name another --folder."
+                f"{path} cannot be written: {error.strerror}.", "Choose another --folder."
             ) from None
 
 

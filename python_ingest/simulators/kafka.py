@@ -9,8 +9,8 @@ from confluent_kafka import Message as Delivered
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from python_ingest.connections import Connection, variable
 from python_ingest.errors import TidemarkError
+from python_ingest.feeds.connections import Connection, variable
 from python_ingest.kafka.topic import client_settings
 from python_ingest.simulators.messages import Message, as_json, paced
 
@@ -59,7 +59,7 @@ class KafkaTarget:
         lost = self._producer.flush(_DELIVERY + _PATIENCE)
         self._check()
         if lost:
-            raise self._error("does not answer", f"{lost} messages wait")
+            raise self._error("does not answer", f"{lost} messages were not delivered")
 
     def _produce(self, message: Message) -> None:
         topic = f"{self.prefix}{message.name}"
@@ -81,7 +81,7 @@ class KafkaTarget:
             self._admin.create_topics([NewTopic(topic, PARTITIONS)])[topic].result(_PATIENCE)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                raise self._error(f"refused to make the topic '{topic}'", error) from None
+                raise self._error(f"refused to create the topic '{topic}'", error) from None
         self._topics.add(topic)
 
     def _delivered(self, error: KafkaError | None, message: Delivered) -> None:
@@ -89,7 +89,7 @@ class KafkaTarget:
 
     def _check(self) -> None:
         if self._failed is not None:
-            raise self._error("did not take a message", self._failed.str())
+            raise self._error("did not accept a message", self._failed.str())
 
     def _error(self, what: str, why: object) -> TidemarkError:
         if isinstance(why, KafkaException) and isinstance(why.args[0], KafkaError):

@@ -11,8 +11,8 @@ from types import TracebackType
 import psycopg
 from psycopg import sql
 
-from python_ingest.connections import Connection, variable
 from python_ingest.errors import TidemarkError
+from python_ingest.feeds.connections import Connection, variable
 from python_ingest.postgresql.snapshot import parameters
 from python_ingest.simulators.messages import paced
 from python_ingest.simulators.operations import CHANGED_AT, KEYS, LATER_COLUMNS, TABLES, Kind, Operation
@@ -53,7 +53,7 @@ class PostgresTarget:
         """
         for batch in paced(operations, self.rate):
             with (
-                self._told("did not take a change"),
+                self._told("did not accept a change"),
                 self._session.transaction(),
                 self._session.pipeline() as sent,
             ):
@@ -76,7 +76,7 @@ class PostgresTarget:
         self.close()
 
     def _create(self) -> None:
-        with self._told("refused to make the tables"), self._session.transaction():
+        with self._told("refused to create the tables"), self._session.transaction():
             query = "select from pg_namespace where nspname = %s"
             if self._session.execute(query, [self.schema]).fetchone() is None:
                 self._session.execute(sql.SQL("create schema {}").format(sql.Identifier(self.schema)))
@@ -92,8 +92,8 @@ class PostgresTarget:
         comment, is_absent = self._session.execute(query, [text, text]).fetchone() or (None, True)
         if not is_absent and comment != _MARK:
             raise TidemarkError(
-                f"Connection '{self.connection.name}': {self.schema}.{table} is not a simulation's table.",
-                "Let the connection lead to another database; nothing was changed in this one.",
+                f"Connection '{self.connection.name}': {self.schema}.{table} was not made by a simulation.",
+                "Set the connection to another database. Nothing was changed in this one.",
             )
         if is_absent:
             columns = [
@@ -125,7 +125,7 @@ class PostgresTarget:
         except psycopg.errors.UniqueViolation:
             tables = ", ".join(f"{self.schema}.{table}" for table in TABLES)
             raise TidemarkError(
-                f"PostgreSQL of connection '{self.connection.name}' has the rows of this simulation already.",
+                f"PostgreSQL of connection '{self.connection.name}' already has the rows of this simulation.",
                 f"Drop {tables} and simulate again.",
             ) from None
         except psycopg.Error as error:

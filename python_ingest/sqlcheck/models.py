@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from python_ingest.model_code import ASKS_INCREMENTAL, code_texts
+from python_ingest.project.model_code import ASKS_INCREMENTAL, code_texts
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
@@ -36,7 +36,7 @@ def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Fi
         found += _asked_elsewhere(used)
     allowed = {match["rule"]: match["reason"].strip() for match in ALLOWED.finditer(raw_code)}
     unexplained = [
-        Finding(rule, _line_in(raw_code, rule), f"`allow {rule}` gives no reason.", "Write it after a colon.")
+        Finding(rule, _line_in(raw_code, rule), f"`allow {rule}` has no reason.", "Write one after a colon.")
         for rule, reason in allowed.items()
         if not reason
     ]
@@ -65,7 +65,9 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
 def _asked_elsewhere(used: Sequence[str]) -> Iterator[Finding]:
     """Give the first function of chance or the clock that views or macros call."""
     if called := next((match for match in map(CALLED.search, used) if match), None):
-        said = f"a view or macro that it uses asks {called[1].rstrip(' (')}(): no rebuild gives these rows."
+        said = (
+            f"a view or macro that it uses calls {called[1].rstrip(' (')}(): a rebuild would give other rows."
+        )
         yield Finding("unsettled", 1, said, TAKE_FROM_SOURCE)
 
 

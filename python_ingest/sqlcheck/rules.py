@@ -46,8 +46,8 @@ def _touched_column(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterat
                 "touched_column",
                 pinned.line,
                 f"pinned() reads only the touched values of {column}, but the keys are "
-                f"{', '.join(touched[0])}: it leaves out rows of these keys.",
-                "Leave `touched` out, or give touched_keys() that column.",
+                f"{', '.join(touched[0])}: it misses rows of these keys.",
+                "Remove `touched`, or add this column to touched_keys().",
             )
     for select, sources in lineage.selects():
         group = select.args.get("group")
@@ -59,8 +59,8 @@ def _touched_column(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterat
                 yield Finding(
                     "touched_column",
                     line_of(group),
-                    f"groups do not contain {pinned.columns[0]}, of which pinned() reads the touched values.",
-                    "Leave `touched` out.",
+                    f"pinned() reads only touched values of {pinned.columns[0]}, which is not in `group by`.",
+                    "Remove `touched`.",
                 )
 
 
@@ -70,8 +70,8 @@ def _aggregate_of_changes(model: ModelSql, lineage: Lineage, tables: Tables) -> 
             yield Finding(
                 "aggregate_of_changes",
                 line_of(aggregates_of(select)[0]),
-                "an aggregate over changes() sees the rows that changed, not the others of the same key.",
-                "Recompute the key by touched_keys() and pinned(), or fold it by folded().",
+                "an aggregate over changes() sees only the changed rows, not the other rows of the same key.",
+                "Recompute the key with touched_keys() and pinned(), or use folded().",
             )
 
 
@@ -94,7 +94,7 @@ def _window(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Findi
                     "partial_window",
                     line_of(window),
                     f"{of.key}() reads rows of other keys than {' or '.join(map(', '.join, keys))}: a change "
-                    "of one key changes rows of others, which this run does not recompute.",
+                    "of one key affects rows of other keys, which this run does not recompute.",
                     "Partition it by these columns.",
                 )
 
@@ -128,9 +128,9 @@ def _unequal_join(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator
                     yield Finding(
                         "unequal_join",
                         line_of(comparison),
-                        "rows are joined to touched keys by a comparison: a change reaches other keys, too, "
+                        "rows are joined to touched keys by an inequality: a change also affects other keys, "
                         "which this run does not recompute.",
-                        "Join by equality, or compute the keys that a change reaches first.",
+                        "Join by equality, or compute the affected keys first.",
                     )
 
 
@@ -139,8 +139,8 @@ def _limit(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Findin
         yield Finding(
             "limit",
             line_of(limit),
-            "`limit` counts the rows of this run, not those of the table, and ties decide which it takes.",
-            "Number the rows by row_number() within a key, by columns that tell them apart.",
+            "`limit` counts the rows of this run, not of the table, and among ties its choice is random.",
+            "Use row_number() within a key, ordered by columns that identify a row.",
         )
 
 
@@ -155,8 +155,8 @@ def _missing_is_deleted(model: ModelSql, lineage: Lineage, tables: Tables) -> It
         yield Finding(
             "missing_is_deleted",
             min(line_of(column) for column in final.expressions),
-            "a touched key whose rows are all gone stays in the table.",
-            "Keep it by a left join from the touched keys, and flag it as `_is_deleted`.",
+            "a touched key that has no rows left stays in the table.",
+            "Use a left join from the touched keys, and flag such keys as `_is_deleted`.",
         )
 
 
@@ -169,7 +169,7 @@ def _unsettled(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Fi
         yield Finding(
             "unsettled",
             line,
-            f"{name.lower()} gives something else each time, so no rebuild gives these rows.",
+            f"{name.lower()} gives another value each time, so a rebuild would give other rows.",
             TAKE_FROM_SOURCE,
         )
 
@@ -187,8 +187,8 @@ def _tied_order(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[F
                 yield Finding(
                     "tied_order",
                     line_of(window),
-                    "row_number() chooses at random among rows that its order does not tell apart.",
-                    f"End its order with {by}.",
+                    "row_number() chooses at random among rows that are equal in its order.",
+                    f"Add {by} to the end of its `order by`.",
                 )
 
 

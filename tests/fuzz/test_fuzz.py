@@ -33,7 +33,7 @@ AVRO = {
     "name": "person",
     "fields": [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}],
 }
-DAMAGED = ("it is cut off or damaged", "Spark cannot read it, perhaps because it is damaged")
+DAMAGED = ("it is truncated or damaged", "Spark cannot read it, maybe because it is damaged")
 REASONS = ("the file is empty", "not an Avro file", *(f"broken: {one}" for one in DAMAGED))
 REASONS += (f"its schema cannot be read: {DAMAGED[0]}",)
 PACKED = {7: ".gz", 13: ".bz2"}

@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 
-from python_ingest import contents
-from python_ingest.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
-from python_ingest.formats.json_text import HALF, HUGE
-from python_ingest.formats.lines import HOLDS_NUL
+from python_ingest.files import inspection
+from python_ingest.files.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
+from python_ingest.files.formats.json_text import HALF, HUGE
+from python_ingest.files.formats.lines import HOLDS_NUL
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -59,8 +59,8 @@ def test_a_folder_that_links_to_its_parent(make_feed: MakeFeed) -> None:
 
 def test_lines_without_end(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.4: a line beyond the limit refuses its file, wherever it is, packed or not."""
-    monkeypatch.setattr(contents, "MAX_LINE_BYTES", 10_000)
-    monkeypatch.setattr(contents, "SMALL_BYTES", 5_000)
+    monkeypatch.setattr(inspection, "MAX_LINE_BYTES", 10_000)
+    monkeypatch.setattr(inspection, "SMALL_BYTES", 5_000)
     people = make_feed()
     long = b"2," + b"x" * 20_000
     people.write("middle.csv", HEAD + b"1,Ada\n" + long + b"\n3,Cy\n")
@@ -70,7 +70,7 @@ def test_lines_without_end(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch)
     people.write("fits.csv", HEAD + (b"5," + b"x" * 9_000 + b"\r\n") * 3)
     people.write("fits.csv.gz", gzip.compress(HEAD + (b"6," + b"x" * 9_000 + b"\r\n") * 3))
     outcome = people.land()
-    too_long = "cannot be read: a line of it is too long (more than 32 MiB)"
+    too_long = "cannot be read: it has a line of more than 32 MiB"
     assert outcome.rejected == dict.fromkeys(("middle.csv", "end.csv", "packed.csv.gz"), too_long)
     assert outcome.rows == 3_000 + 3 + 3
 
@@ -133,7 +133,7 @@ def test_hostile_json_beside_a_good_file(make_feed: MakeFeed, policy: str) -> No
     rows = people.rows("_source_file", "id")
     assert {("good.json", 1), ("marked.json", 4), ("several.json", 10), ("several.json", 11)} <= set(rows)
     reasons = {row[0]: row[1] for row in people.rows("_source_file", "_corrupt_reason") if row[1]}
-    too_deep = f"{NO_OBJECT}, or is nested too deep"
+    too_deep = f"{NO_OBJECT}, or is nested too deeply"
     assert reasons == {
         "objects.json": too_deep,
         "arrays.json": too_deep,

@@ -12,11 +12,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from python_ingest.servers.object_store import ObjectStore
 from tests.conftest import FEW_ROWS, QUICK_COMPILER, ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file
 from tests.kills.points import Files, Point, warehouse_of
-from tests.servers.object_store import ObjectStore
 
 PATIENCE = 600  # seconds for one process, about ten times what it takes
 TIMED_OUT = 124

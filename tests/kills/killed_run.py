@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from pyspark.sql import SparkSession
 
 from python_ingest import cli
-from python_ingest.verify import verify
+from python_ingest.project.verify import verify
 from tests.kills.people import write_file
 from tests.kills.points import POINTS, Files, Point, warehouse_of
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from python_ingest.servers.leash import leash
+from python_ingest.servers.object_store import object_store
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
-from tests.servers.leash import leash
-from tests.servers.object_store import object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
 Links = dict[Point, "Future[Link]"]

@@ -14,8 +14,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
+from python_ingest.servers.kafka import Kafka, kafka
 from tests.kills.reader import BUILD, Reader, kill
-from tests.servers.kafka import Kafka, kafka
 
 pytestmark = pytest.mark.R5
 MESSAGES = 1_000_000 if os.environ.get("TIDEMARK_NIGHTLY") else 100_000

@@ -11,15 +11,15 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
+from python_ingest.servers.postgresql import Postgres, postgres
 from tests.kills.chain import QUICK
 from tests.kills.points import BRONZE, Point
 from tests.kills.reader import Reader
-from tests.servers.postgresql import Postgres, postgres
 
 pytestmark = pytest.mark.R3
 PATIENCE = 600
 NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
-BATCHES = "python_ingest.batches:Batches."
+BATCHES = "python_ingest.ops.ingested_batches:Batches."
 POINTS = (
     Point("planned", "after", call=BATCHES + "plan", nightly=True),
     Point("half written", "writing", call=BRONZE + "append", table="bronze.orders"),

@@ -13,7 +13,7 @@ from dbt.contracts.graph.manifest import Manifest
 from dbt.parser.manifest import extended_mashumaro_encoder, extended_mashumuro_decoder
 from pyspark.sql import SparkSession
 
-from python_ingest.build import Built, summarize
+from python_ingest.project.build import Built, summarize
 from tests.conftest import ROOT
 
 FIXTURES = ROOT / "tests" / "fixtures"

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest import steps
+from python_ingest.commands import verify
+from python_ingest.commands.verify import show_verdicts
+from python_ingest.console.output import output
 from python_ingest.errors import VerificationError
-from python_ingest.output import output
 from python_ingest.project import Project
-from python_ingest.verify import Verdict
+from python_ingest.project.verify import Verdict
 from tests.conftest import both_formats_nightly
 from tests.lakehouse.conftest import Guarded
 
@@ -105,21 +106,18 @@ def test_a_test_that_asks_the_clock_runs_each_time(guarded: Guarded, edited: Pat
     assert [name for name, _ in guarded.dbt("test").failed] == ["recent"]
 
 
-def test_a_proof_compiles_what_a_rebuild_would_run(
-    guarded: Guarded, edited: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proof_compiles_what_a_rebuild_would_run(guarded: Guarded, edited: Path) -> None:
     """R2.2: `is_incremental()` is false for `tidemark verify`: its branch is no part of a rebuild."""
     branch = "{% if is_incremental() %}and amount < 80 {% endif %}"
     put(edited / "guarded.sql", LATEST, f"{LATEST} {branch}")
     guarded.said("guarded", options=("--full-refresh",))
     assert "amount < 80" in compiled(guarded)
-    monkeypatch.setenv("TIDEMARK_PURPOSE", "verify")
-    assert "amount < 80" not in compiled(guarded)
+    assert "amount < 80" not in compiled(guarded, "--vars", "tidemark_purpose: verify")
 
 
-def compiled(guarded: Guarded) -> str:
+def compiled(guarded: Guarded, *options: str) -> str:
     """The query of the model, as a command that only looks compiles it."""
-    (result,) = guarded.invoke("compile", "--select", "guarded").results
+    (result,) = guarded.invoke("compile", "--select", "guarded", *options).results
     return str(result.node.compiled_code)
 
 
@@ -129,11 +127,13 @@ def test_verify_names_changed_code_first(
     """R1.5: rows that differ after an edit are no defect; the sentence names what changed and the way on."""
     put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
     differing = [Verdict(guarded.table(model), rows=2, differing=1) for model in ("guarded", "totals")]
-    monkeypatch.setattr(steps, "verify_models", lambda spark, selection: iter(differing))
+    monkeypatch.setattr(verify, "verify_models", lambda spark, selection: iter(differing))
     lakehouse = Project(guarded.folder, {}, f"{guarded.prefix}_ops", manifest=guarded.invoke("parse"))
     with output.console.capture() as printed, pytest.raises(VerificationError) as raised:
-        steps.verify(guarded.spark, [], lakehouse)
+        show_verdicts(guarded.spark, [], lakehouse)
     changed = f"code changed {guarded.table('guarded')}: its SQL has changed since its last run"
     assert changed in printed.get()
     assert f"{guarded.table('totals')}: " not in printed.get()
-    assert raised.value.fix.startswith("`dbt run --full-refresh --select guarded` rebuilds")
+    assert raised.value.fix.startswith(
+        "Rebuild the tables with changed code: `dbt run --full-refresh --select guarded`."
+    )

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project, steps
-from python_ingest.landing_steps import land
-from python_ingest.maintenance import chosen_tables, compact
-from python_ingest.verify import verify
+from python_ingest import project
+from python_ingest.commands.build import build_models, rebuild_range
+from python_ingest.commands.land import land
+from python_ingest.lake.maintenance import chosen_tables, compact
+from python_ingest.project.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
 
 pytestmark = pytest.mark.R5
@@ -37,7 +38,7 @@ class Fleet:
     def build(self, *options: str) -> None:
         lakehouse = project.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["device_events"]])
-        steps.build(("--select", "source:bronze.device_events+", *options), lakehouse)
+        build_models(("--select", "source:bronze.device_events+", *options), lakehouse)
 
     def files(self) -> dict[str, dict[date, set[str]]]:
         found: dict[str, dict[date, set[str]]] = {}
@@ -168,12 +169,12 @@ def test_a_range_of_dates_is_rebuilt_from_bronze(fleet: Fleet, monkeypatch: pyte
         "fleet_silver.device_events",
         "fleet_gold.device_hours",
     ]
-    steps.rebuild(models, "2025-01-03", "2025-01-04")
+    rebuild_range(models, "2025-01-03", "2025-01-04")
     after = fleet.files()
     changed = {name: {day for day in DAYS if before[name][day] != after[name][day]} for name in PARTITIONED}
     assert changed["silver.device_events"] == {spoilt[0]}
     assert changed["gold.device_hours"] == {spoilt[1]}
     assert changed["gold.device_gaps"] == set()
     assert [verdict.table for verdict in verify(spark, models) if not verdict.holds] == []
-    again = steps.rebuild(models, "2025-01-03", "2025-01-04")
+    again = rebuild_range(models, "2025-01-03", "2025-01-04")
     assert {table.said for table in again.tables} == {"no change"}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.table_format import append
+from python_ingest.lake.table_format import append
 from tests.conftest import core_on_delta
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (

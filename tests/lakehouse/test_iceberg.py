@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from python_ingest.commands.run import DATA_ONLY
 
-from python_ingest.explain import explain
-from python_ingest.steps import DATA_ONLY
-from python_ingest.verify import verify
+from python_ingest.project.explain import explain
+from python_ingest.project.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse, latest_version, take_back
 from tests.lakehouse.conftest import Guarded
 
@@ -31,14 +31,14 @@ def test_a_violated_contract_stops_the_run_and_leaves_the_table_as_it_was(guarde
     """R4.3, R1.4: Iceberg has no CHECK constraints: what is written is checked before it is."""
     guarded.insert("(null, 1)")
     first = guarded.run("guarded")
-    assert "`id is not null` (id_not_null), which a row denies" in first
+    assert "`id is not null` (id_not_null), but a row violates it" in first
     assert not guarded.spark.catalog.tableExists(guarded.table("guarded"))
     guarded.spark.sql(f"delete from {guarded.input}")
     guarded.insert("(1, 5)")
     assert guarded.run("guarded") == ""
     version = latest_version(guarded.spark, guarded.table("guarded"))
     guarded.insert("(2, 6), (3, -1)")
-    assert "(amount_positive), which a row denies" in guarded.run("guarded")
+    assert "(amount_positive), but a row violates it" in guarded.run("guarded")
     assert latest_version(guarded.spark, guarded.table("guarded")) == version
     guarded.insert("(3, 7)")
     assert guarded.run("guarded") == ""

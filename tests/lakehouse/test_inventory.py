@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project, steps
-from python_ingest.landing_steps import land
+from python_ingest import project
+from python_ingest.commands.build import build_models
+from python_ingest.commands.land import land
+from python_ingest.project.verify import verify
 from python_ingest.simulators.change_records import Record, disturbed, flat
 from python_ingest.simulators.dice import Dice
 from python_ingest.simulators.operations import Operation
 from python_ingest.simulators.shop import shop_days
-from python_ingest.verify import verify
 from tests.conftest import ONLY_TABLES, Lakehouse
 
 pytestmark = [pytest.mark.R2, pytest.mark.R3]
@@ -57,7 +58,7 @@ class Stock:
     def build(self, *options: str) -> None:
         lakehouse = project.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["inventory_movements"]])
-        built = steps.build(("--select", "source:bronze.inventory_movements+", *options), lakehouse)
+        built = build_models(("--select", "source:bronze.inventory_movements+", *options), lakehouse)
         self.said = {table.table.removeprefix("stock_"): table.said for table in built.tables}
 
     def held(self) -> OnHand:

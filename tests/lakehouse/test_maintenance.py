@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import TidemarkError
-from python_ingest.maintenance import KEPT_SNAPSHOTS, chosen_tables, compact, expire
+from python_ingest.lake.maintenance import KEPT_SNAPSHOTS, chosen_tables, compact, expire
 from tests.conftest import both_formats, latest_version
 from tests.lakehouse.conftest import Guarded
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.explain import Plan, explain
 from python_ingest.project import invoke_dbt
+from python_ingest.project.explain import Plan, explain
+from python_ingest.project.verify import verify
 from python_ingest.simulators.user_events import simulate_user_events
-from python_ingest.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
 
 pytestmark = pytest.mark.R1

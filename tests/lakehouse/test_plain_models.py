@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest import steps
+from python_ingest.commands.verify import show_verdicts
 from python_ingest.errors import UnprovenError
-from python_ingest.explain import explain
-from python_ingest.verify import verify
+from python_ingest.project.explain import explain
+from python_ingest.project.verify import verify
 from tests.conftest import ROOT, both_formats, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 
@@ -95,16 +95,16 @@ def test_a_model_that_asks_is_incremental_is_not_proven(
     """R2.2: it runs as its SQL says; the run, `explain` and `verify` say that nothing proves it."""
     (models / "stock.sql").write_text(STOCK)
     guarded.insert("(1, 5)")
-    words = "1 inserted; not proven: its SQL asks is_incremental()"
+    words = "1 inserted; not proven: its SQL calls is_incremental()"
     assert guarded.said("guarded", "stock")["stock"] == words
     guarded.insert("(2, 3), (3, 7)")
     assert guarded.said("guarded", "stock")["stock"] == words
     assert guarded.rows("stock") == [(5, 1), (7, 1)], "the late group is missed, as its SQL says"
     os.chdir(models.parent)
     with pytest.raises(UnprovenError, match=r"1 table cannot be compared: .*stock") as raised:
-        steps.verify(guarded.spark, ["stock"])
+        show_verdicts(guarded.spark, ["stock"])
     assert raised.value.exit_code == 3
-    assert "its SQL asks is_incremental()" in capsys.readouterr().out
+    assert "its SQL calls is_incremental()" in capsys.readouterr().out
     (plan,) = explain(guarded.spark, ["stock"])
     assert plan.unproven
     assert not plan.idle

@@ -149,7 +149,7 @@ def test_a_feed_switched_off_and_on_again(guarded: Guarded) -> None:
     guarded.insert("(3, 5)")
     guarded.spark.sql(feed.format("true"))
     guarded.insert("(4, 5)")
-    assert "was switched on at version" in guarded.said("guarded")["guarded"]
+    assert "was enabled at version" in guarded.said("guarded")["guarded"]
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5), (4, 5)]
 
 
@@ -166,7 +166,7 @@ def test_a_log_that_no_longer_reaches_back(guarded: Guarded) -> None:
     for version in range(4):
         (log / f"{version:020}.json").unlink()
         (log / f".{version:020}.json.crc").unlink(missing_ok=True)
-    assert "no longer holds version 3" in guarded.said("guarded")["guarded"]
+    assert "no longer has version 3" in guarded.said("guarded")["guarded"]
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
 
 

@@ -107,7 +107,7 @@ def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) ->
     cases.said("pairs", "pair_spans", "pairs_copied")
     cases.spark.sql(f"insert into {source} values (1, 6, 2)")
     cases.said("pairs", "pair_spans")
-    assert "deleted rows. Read it by touched_keys()" in cases.run("pairs_copied")
+    assert "deleted rows. Read it with touched_keys()" in cases.run("pairs_copied")
 
 
 def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: FixtureProject) -> None:

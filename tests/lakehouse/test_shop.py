@@ -11,13 +11,14 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project, steps
-from python_ingest.connections import connection
-from python_ingest.declarations import TableFeed
+from python_ingest import project
+from python_ingest.commands.build import DATA_ONLY, build_models
+from python_ingest.feeds.connections import connection
+from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.landing import LandedTable, TableLander
+from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.simulators.shop import shop_days
 from python_ingest.simulators.targets import PostgresTarget
-from tests.servers.postgresql import Postgres, postgres
 
 pytestmark = [pytest.mark.R3, pytest.mark.R2]
 DAYS, ROWS, START = 20, 200, date(2025, 3, 20)  # clocks are put forward in Berlin on 2025-03-30
@@ -50,7 +51,7 @@ class Shop:
         return [TableLander(self.spark, feed, f"{self.prefix}_ops").land() for feed in self.feeds]
 
     def build(self) -> None:
-        steps.build(("--select", *COLUMNS, "daily_product_sales", *steps.DATA_ONLY))
+        build_models(("--select", *COLUMNS, "daily_product_sales", *DATA_ONLY))
 
     def differing(self, table: str) -> list[Any]:
         """The rows of one side alone: of bronze's newest, of silver, and of the database."""

@@ -10,14 +10,15 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project, steps
-from python_ingest.connections import connection
-from python_ingest.landing_steps import land
+from python_ingest import project
+from python_ingest.commands.build import build_models
+from python_ingest.commands.land import land
+from python_ingest.feeds.connections import connection
+from python_ingest.project.verify import verify
+from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.simulators.shop import shop_days
 from python_ingest.simulators.targets import PostgresTarget
-from python_ingest.verify import verify
 from tests.conftest import ONLY_TABLES, Lakehouse
-from tests.servers.postgresql import Postgres, postgres
 
 pytestmark = [pytest.mark.R2, pytest.mark.R3]
 DAYS, STEP, ROWS, START = 12, 4, 100, date(2025, 3, 24)  # clocks are put forward in Berlin on 2025-03-30
@@ -64,7 +65,7 @@ class Shop:
         lakehouse = project.load()
         land(self.spark, lakehouse, [lakehouse.feeds[name] for name in FEEDS])
         models = (f"source:bronze.{name}+" for name in FEEDS)
-        built = steps.build(("--select", *models, *options), lakehouse)
+        built = build_models(("--select", *models, *options), lakehouse)
         assert built.warned == []
         self.said = {table.table.removeprefix("shop_"): table.said for table in built.tables}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from python_ingest.arrivals import fingerprints, watched
-from python_ingest.declarations import FileFeed, feeds_of
+from python_ingest.feeds.declarations import FileFeed, feeds_of
+from python_ingest.files.arrivals import fingerprints, watched
 
 pytestmark = [pytest.mark.R4, pytest.mark.core]
 NOW = 1_750_000_000.0

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
-from python_ingest.columns import sql_name
+from python_ingest.bronze.columns import sql_name
+from python_ingest.bronze.widening import widened
 from python_ingest.errors import LandingError
-from python_ingest.widening import widened
 from tests.conftest import FeedFolder, MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R3]
@@ -111,7 +111,8 @@ def test_types_widen_in_bronze(make_feed: MakeFeed, spark: SparkSession) -> None
     assert people.land().evolved == ["id", "price", "place", "day"]
     write("c", "select 'three' as id, 1bd as price, struct('Jena' as city) as place")
     (reason,) = people.land().rejected.values()
-    assert reason == "it has another type: id is string, not bigint, to which bronze cannot be widened"
+    expected = "id is string, not bigint; bronze cannot be widened to it"
+    assert reason == f"it has columns of another type: {expected}"
     table = spark.table(people.feed.table)
     assert [f"{name}: {of}" for name, of in table.dtypes[:3]] == [
         "id: bigint",
@@ -138,7 +139,7 @@ def test_json_evolves_by_what_its_records_hold(make_feed: MakeFeed) -> None:
     people.write("c.json", '{"id": "three"}\n')
     outcome = people.land()
     assert outcome.rejected == {
-        "c.json": "it has another type: id is string, not bigint, to which bronze cannot be widened"
+        "c.json": "it has columns of another type: id is string, not bigint; bronze cannot be widened to it"
     }
     assert sorted(outcome.evolved) == ["e_mail", "id", "place", "size", "tags"]
     assert people.rows("id", "place.zip", "tags", "e_mail", "size", "_rescued_data", "_corrupt_record") == [

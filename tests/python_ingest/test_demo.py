@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from python_ingest import demo, lock, tour
+from python_ingest.demo import demo, tour
 from python_ingest.errors import TidemarkError
+from python_ingest.lake import lock
 from tests.conftest import ROOT
 
 
@@ -45,7 +46,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def demo_session(empty: bool) -> None:
-    from python_ingest import session
+    from python_ingest.project import session
 
     assert empty
     session._empty(lock.lake_folder())
@@ -79,7 +80,7 @@ def test_the_demo_replaces_its_own_lake_alone(played: list[str]) -> None:
             demo.play(Path.cwd())
     assert mine.read_text() == "mine"
     (lake / demo.MARK).unlink()
-    with pytest.raises(TidemarkError, match="not as the demo left it"):
+    with pytest.raises(TidemarkError, match="not made by the demo"):
         demo.play(Path.cwd())
     mine.unlink()
     for path in (lake / "inbox").rglob("*.*"):

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import LandingError
-from python_ingest.paths import as_uri, regex_of
+from python_ingest.feeds.paths import as_uri, regex_of
 from tests.conftest import FeedFolder, MakeFeed, both_formats, core_on_delta
 
 NAMES = ["a b.csv", "100%.csv", "ü\u00a0€.csv", "a+b=c&d.csv", "[1]{2}.csv", "it's #1;~^`|.csv", "q?.csv"]
@@ -105,7 +105,7 @@ def test_a_file_that_changes_in_place(make_feed: MakeFeed, policy: str) -> None:
     people.land()
     people.write("a.csv", "id,name\n1,Eve the second\n")
     if policy == "error":
-        with pytest.raises(LandingError, match=r"a\.csv has other bytes than those that were landed"):
+        with pytest.raises(LandingError, match=r"a\.csv has changed since it was landed"):
             people.land()
         assert people.rows("name") == [("Ada",)]
         return
@@ -144,9 +144,9 @@ def test_files_that_hadoop_does_not_list_are_told(people: FeedFolder) -> None:
     assert outcome.files == 1
     assert outcome.rejected == {
         "d\\xe9p/a.csv": "cannot be read: its path is not text in UTF-8: rename it",
-        "itself.csv": "cannot be read: a link that leads to itself: mend or delete the link",
+        "itself.csv": "cannot be read: a link that leads to itself: correct or delete it",
         "latin\\xe9.csv": "cannot be read: its path is not text in UTF-8: rename it",
-        "nothing.csv": "cannot be read: a link that leads to nothing: mend or delete the link",
+        "nothing.csv": "cannot be read: a link that leads to nothing: correct or delete it",
     }
     noted = len(people.states())
     assert people.land().rejected == outcome.rejected

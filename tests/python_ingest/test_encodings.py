@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from python_ingest.formats.encodings import is_binary, wide_encoding
+from python_ingest.files.formats.encodings import is_binary, wide_encoding
 
 pytestmark = pytest.mark.R1
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from python_ingest.failures import disk_full, in_plain_words, is_disk_full
+from python_ingest.files.failures import disk_full, in_plain_words, is_disk_full
 
 pytestmark = pytest.mark.R1
 
@@ -57,7 +57,7 @@ OTHERS = [
 @pytest.mark.parametrize("message", DAMAGED)
 def test_damage_is_told_without_java(message: str) -> None:
     """R1.4: what decoders say of files that are cut off, or in which bytes are changed."""
-    assert in_plain_words(message) == "it is cut off or damaged: write or copy it again"
+    assert in_plain_words(message) == "it is truncated or damaged: write or copy it again"
 
 
 @pytest.mark.parametrize("message", OTHERS)
@@ -76,7 +76,7 @@ def test_other_causes_are_not_hidden(message: str) -> None:
 )
 def test_what_may_be_damage_keeps_its_cause(message: str) -> None:
     """R1.4: an error of the code that reads."""
-    assert in_plain_words(message) == f"Spark cannot read it, perhaps because it is damaged ({message})"
+    assert in_plain_words(message) == f"Spark cannot read it, maybe because it is damaged ({message})"
 
 
 def test_a_full_disk_is_told_from_other_failures() -> None:
@@ -89,4 +89,4 @@ def test_a_full_disk_is_told_from_other_failures() -> None:
     assert not is_disk_full(lost)
     said = str(disk_full("people", "bronze.people", "lake"))
     assert "bronze.people could not be written: the disk of the lake (lake)" in said
-    assert "Make room and run the same command again" in said
+    assert "Free disk space and run the same command again" in said

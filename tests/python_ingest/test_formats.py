@@ -9,8 +9,8 @@ import json
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import contents
-from python_ingest.formats.typed import MAGIC
+from python_ingest.files import inspection
+from python_ingest.files.formats.typed import MAGIC
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -60,12 +60,12 @@ def test_csv_with_line_breaks_in_fields(make_feed: MakeFeed) -> None:
     ]
 
 
-@pytest.mark.parametrize("small_bytes", [contents.SMALL_BYTES, 0])
+@pytest.mark.parametrize("small_bytes", [inspection.SMALL_BYTES, 0])
 def test_a_line_like_the_header_is_a_record(
     make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, small_bytes: int
 ) -> None:
     """R1.1: in small files and in large ones, whatever ends their lines, only the first line is no record."""
-    monkeypatch.setattr(contents, "SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(inspection, "SMALL_BYTES", small_bytes)
     people = make_feed()
     people.write("once.csv", "id,name\n1,Ada\n \n")
     people.write("twice.csv", "id,name\r\n2,Bob\r\nid,name\r\n")
@@ -169,7 +169,7 @@ def test_avro_and_parquet(make_feed: MakeFeed, spark: SparkSession, file_format:
     assert reasons == {
         "empty": "the file is empty",
         "text": f"not {what} file",
-        "cut": "its schema cannot be read: it is cut off or damaged: write or copy it again",
+        "cut": "its schema cannot be read: it is truncated or damaged: write or copy it again",
         "lacks": "it lacks price, place",
     }
     rows = spark.table(people.feed.table).selectExpr(
@@ -210,7 +210,7 @@ def test_a_file_that_breaks_while_it_is_read_is_set_aside_alone(make_feed: MakeF
     people.write("good.csv", "id,name\n1,Ada\n")
     outcome = people.land()
     assert (outcome.files, outcome.rows) == (1, 1)
-    reason = "cannot be read: it is cut off or damaged: write or copy it again"
+    reason = "cannot be read: it is truncated or damaged: write or copy it again"
     assert outcome.rejected == {"cut.csv.gz": reason}
     noted = len(people.states())
     assert people.land().rejected == outcome.rejected

@@ -17,13 +17,13 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1
 
-SAID = "Interrupted. What was committed stays whole; the same command goes on from there."
+SAID = "Interrupted. Committed data is safe; run the same command again to continue."
 # a thread that waits, as dbt's for Spark, keeps a process from ending; a child stands for the JVM
 WAITING = """
 import multiprocessing, subprocess, sys, threading, time
 import pyspark
 from python_ingest import cli
-from python_ingest.output import output
+from python_ingest.console.output import output
 
 class Gateway:
     proc = subprocess.Popen(["sleep", "600"])

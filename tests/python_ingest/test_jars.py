@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest import jars
 from python_ingest.errors import TidemarkError
+from python_ingest.setup import jars
 
 
 def test_the_lock_names_the_delta_that_is_installed() -> None:

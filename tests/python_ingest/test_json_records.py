@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructField, StructType
 
-from python_ingest.columns import Target
-from python_ingest.formats import json_records
-from python_ingest.formats.json_records import NO_OBJECT, TOO_LARGE, TWICE, json_rows
-from python_ingest.formats.plain_json import with_plain
+from python_ingest.bronze.columns import Target
+from python_ingest.files.formats import json_records
+from python_ingest.files.formats.json_records import NO_OBJECT, TOO_LARGE, TWICE, json_rows
+from python_ingest.files.formats.plain_json import with_plain
 
 pytestmark = pytest.mark.R1
 

@@ -11,10 +11,11 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.commands.land import land
 from python_ingest.errors import LandingError, SparkLostError, TidemarkError
-from python_ingest.landing_steps import land
-from python_ingest.manifest import Batch, Manifest
+from python_ingest.ops.batch import Batch
+from python_ingest.ops.ingested_files import Manifest
 from python_ingest.project import Project
 from tests.conftest import FeedFolder
 
@@ -134,9 +135,9 @@ def test_the_end_of_spark_is_a_sentence(people: FeedFolder, monkeypatch: pytest.
         raise Py4JNetworkError("Answer from Java side is empty")
 
     with monkeypatch.context() as patch:
-        patch.setattr("python_ingest.landing_steps.spark_is_lost", lambda spark: True)
+        patch.setattr("python_ingest.commands.land.spark_is_lost", lambda spark: True)
         patch.setattr(BronzeTable, "append", end)
-        ended = r"Feed 'people': Spark's process \(the JVM\) ended while it read a\.csv, b\.csv\."
+        ended = r"Feed 'people': Spark's process \(the JVM\) ended while reading a\.csv, b\.csv\."
         with pytest.raises(SparkLostError, match=ended):
             land(people.spark, lakehouse, [people.feed, people.feed])
     (outcome,) = land(people.spark, lakehouse, [people.feed])
@@ -167,7 +168,7 @@ BAD_FILES = {
     "empty.csv": (b"", "the file is empty: it has no header"),
     "missing.csv": (b"id\n1\n", "its header lacks name"),
     "twice.csv": (b"id,name,Name\n1,Ada,Eve\n", "the header names 'name' more than once"),
-    "image.csv": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it holds NUL bytes"),
+    "image.csv": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file: it contains NUL bytes"),
     "page.csv": (b"<html>404</html>", "not a file of this feed: its header has none of the declared columns"),
     "latin.csv": (b"id,n\xe4me\n", "the header is not UTF-8 (option `encoding`): 'id,n\ufffdme'"),
     "packed.csv": (b"\x1f\x8b\x08", "it is compressed with gzip, but its name does not end in .gz"),
@@ -179,7 +180,7 @@ BAD_FILES = {
         "id,name\n".encode("utf-32-be"),
         "it looks like UTF-32-BE: set the feed's option `encoding: utf-32-be`",
     ),
-    "zero.csv": (b"id,na\0me\n", "its header holds NUL bytes"),
+    "zero.csv": (b"id,na\0me\n", "its header contains NUL bytes"),
 }
 
 
@@ -193,7 +194,7 @@ def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFo
     people.write("12:00.csv", "id,name\n")  # Hadoop cannot open such a local name
     outcome = people.land()
     assert (outcome.files, outcome.rows) == (2, 1)
-    colon = "cannot be read: its name has a colon, which Hadoop does not allow in local files: rename it"
+    colon = "cannot be read: its name contains a colon, which Hadoop does not allow in local files: rename it"
     assert outcome.rejected.pop("12:00.csv") == colon
     assert outcome.rejected == {name: reason for name, (_, reason) in BAD_FILES.items()}
 
@@ -262,6 +263,6 @@ def _land_killed_in(owner: type, step: str, people: FeedFolder, monkeypatch: pyt
 
 def test_the_root_error_carries_what_and_fix() -> None:
     """Every expected error says what happened and what to do."""
-    error = TidemarkError("It broke.", "Mend it.")
-    assert (error.what, error.fix) == ("It broke.", "Mend it.")
-    assert str(error) == "It broke.\n  → Mend it."
+    error = TidemarkError("It broke.", "Fix it.")
+    assert (error.what, error.fix) == ("It broke.", "Fix it.")
+    assert str(error) == "It broke.\n  → Fix it."

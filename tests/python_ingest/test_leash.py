@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 HOLDER = """
 import subprocess, sys
 from pathlib import Path
-from tests.servers.leash import leash
+from python_ingest.servers.leash import leash
 with leash(Path(sys.argv[1])):
     server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", sys.argv[1] + "/data"])
     print(server.pid, flush=True)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.bronze_checks import BronzeChecks
-from python_ingest.bronze_history import Doubt
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.history import Doubt
+from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.commands.list_feeds import listed, show_feeds
 from python_ingest.errors import LandingError
-from python_ingest.landing import Lander
-from python_ingest.listing import listed, show_feeds
-from python_ingest.lost_rows import LostRows
-from python_ingest.manifest import Manifest
+from python_ingest.files.landing import Lander
+from python_ingest.ops.bronze_checks import BronzeChecks
+from python_ingest.ops.ingested_files import Manifest
 from python_ingest.project import Project
 from tests.conftest import (
     ROOT,
@@ -73,13 +73,13 @@ def test_the_landing_stops_where_landed_rows_are_gone(
     people.write("four.csv", "id,name\n5,Eve\n")
     show_feeds(people.spark, Project(ROOT, {"people": people.feed}, people.ops_schema))
     shown = capsys.readouterr().out
-    assert f" at version {people.version()}); `tidemark land` counts them" in shown
+    assert f" at version {people.version()}); `tidemark land` checks them" in shown
     with pytest.raises(LandingError) as stopped:
         people.land()
-    assert f"{people.feed.table} lacks 1 landed row, of it's 1.csv (" in stopped.value.what
+    assert f"{people.feed.table} is missing 1 landed row, from it's 1.csv (" in stopped.value.what
     assert " at version " in stopped.value.what
     assert f"{full}" in stopped.value.fix, "the version to restore"
-    assert "`land_again` (their files are read again) or `accept`" in stopped.value.fix
+    assert "`land_again` (reads their files again) or `accept`" in stopped.value.fix
     assert people.states()[-1][0] == "three.csv", "nothing landed"
 
     take_back(people.spark, people.feed.table, full)
@@ -88,7 +88,7 @@ def test_the_landing_stops_where_landed_rows_are_gone(
     assert people.land().settled is None
 
     take_back(people.spark, people.feed.table, full)
-    with pytest.raises(LandingError, match=r"lacks 1 landed row, of four\.csv \("):
+    with pytest.raises(LandingError, match=r"is missing 1 landed row, from four\.csv \("):
         people.land()
 
 
@@ -105,8 +105,8 @@ def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
         ("it's 1.csv", 1, 2, 1),
         ("three.csv", 2, 1, 0),
     ]
-    assert f"{people.feed.table} lacks 2 landed rows, of it's 1.csv, three.csv (" in settled.message
-    assert settled.message.endswith("they landed again")
+    assert f"{people.feed.table} is missing 2 landed rows, from it's 1.csv, three.csv (" in settled.message
+    assert settled.message.endswith(": landed again")
     assert people.rows("id", "name", "_source_file", "_batch_id", "_ingested_at", "_corrupt_record") == before
     assert len(set(people.rows("_batch_id", "_row_number"))) == 4
     version = people.version()
@@ -136,13 +136,13 @@ def test_a_table_created_anew_is_noticed(make_feed: MakeFeed) -> None:
     )
     people.spark.sql(f"create or replace table {table} ({schema}) using delta")
     with pytest.raises(
-        LandingError, match=r"lacks 4 landed rows, of it's 1\.csv, two\.csv, three\.csv \(CREATE OR"
+        LandingError, match=r"is missing 4 landed rows, from it's 1\.csv, two\.csv, three\.csv \(CREATE OR"
     ):
         people.land()
     people.spark.sql(f"drop table {table}")
     people.spark.sql(f"create table {table} (id string, name string) using delta")
     with pytest.raises(
-        LandingError, match=r"4 landed rows, .* \(the table was created anew .*\).*\n.* a copy of the"
+        LandingError, match=r"4 landed rows, .* \(the table was recreated .*\).*\n.* a copy of the"
     ):
         people.land()
 
@@ -150,7 +150,7 @@ def test_a_table_created_anew_is_noticed(make_feed: MakeFeed) -> None:
     people.write("three.csv", "id,name\n4,Other bytes\n")
     again = make_feed(on_lost_rows="land_again")
     with pytest.raises(
-        LandingError, match=r"lacks 2 landed rows, of two\.csv, three\.csv .* cannot land again"
+        LandingError, match=r"is missing 2 landed rows, from two\.csv, three\.csv .* cannot be landed again"
     ):
         again.land()
     accepting = make_feed(on_lost_rows="accept")
@@ -171,11 +171,11 @@ def test_accepted_once_and_for_these_rows_only(make_feed: MakeFeed) -> None:
     people.spark.sql(f"delete from {people.feed.table} where id = '1'")
     settled = people.land().settled
     assert settled
-    assert settled.message.endswith("accepted, as `on_lost_rows` says")
+    assert settled.message.endswith("accepted (`on_lost_rows: accept`)")
     strict = make_feed()
     assert strict.land().settled is None
     people.spark.sql(f"delete from {people.feed.table} where id = '3'")
-    with pytest.raises(LandingError, match=r"lacks 1 landed row, of two\.csv \("):
+    with pytest.raises(LandingError, match=r"is missing 1 landed row, from two\.csv \("):
         strict.land()
     people.land()
     assert strict.land().settled is None
@@ -221,11 +221,11 @@ def test_a_log_that_does_not_go_back_is_counted_once(
     people.land()
     for number in range(3):
         people.spark.sql(f"alter table {people.feed.table} set tblproperties ('mine' = '{number}')")
-    monkeypatch.setattr("python_ingest.bronze_history.LOOKED_AT", 3)
-    assert _doubt(people) == "its log no longer shows the commit of batch 1"
+    monkeypatch.setattr("python_ingest.bronze.history.LOOKED_AT", 3)
+    assert _doubt(people) == "its log no longer has the commit of batch 1"
     settled = people.land().settled
     assert settled
-    assert settled.message.endswith("counted, and all rows that landed are there")
+    assert settled.message.endswith("; all landed rows are still there")
     assert people.land().settled is None
     people.spark.sql(f"update {people.feed.table} set name = 'x' where id = '1'")
     assert _doubt(people) == f"UPDATE at version {people.version()}"
@@ -251,7 +251,7 @@ def test_replayed_records_and_older_versions_of_a_file_are_counted(make_feed: Ma
     people.write("a.csv", "id,name\n7,Other\n")
     assert people.land().files == 1
     people.spark.sql(f"delete from {people.feed.table} where id in ('1', '7')")
-    with pytest.raises(LandingError, match=r"lacks 1 landed row, of a\.csv \(.*they cannot land again"):
+    with pytest.raises(LandingError, match=r"missing 1 landed row, from a\.csv \(.*cannot be landed again"):
         people.land()
     assert people.rows("id", "_batch_id") == [("2", 1), ("2", 2), ("7", 3)]
 

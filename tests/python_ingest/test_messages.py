@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.build import plain_message
-from python_ingest.declarations import feeds_of
-from python_ingest.examining import Landed
-from python_ingest.landing_steps import _tell
-from python_ingest.output import output
+from python_ingest.commands.land import _tell
+from python_ingest.console.output import output
+from python_ingest.feeds.declarations import feeds_of
+from python_ingest.files.acceptance import Landed
+from python_ingest.project.build import plain_message
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dbt.cli.main import dbtRunner
 
-from python_ingest.model_code import code_of, normalized
+from python_ingest.project.model_code import code_of, normalized
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import LandingError
-from python_ingest.landing import Lander
+from python_ingest.files.landing import Lander
+from python_ingest.servers.object_store import WITHOUT_TAGS, ObjectStore, object_store
 from tests.conftest import FeedFolder, MakeFeed
-from tests.servers.object_store import WITHOUT_TAGS, ObjectStore, object_store
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 

@@ -166,7 +166,7 @@ def test_the_schedule_starts_the_job(story: Story) -> None:
 def test_a_held_lake_is_said_in_one_sentence(story: Story) -> None:
     """R4.5: a run beside another process fails with the holder's name, and does no harm."""
     holder = (
-        "import sys; from pathlib import Path; from python_ingest.lock import hold;"
+        "import sys; from pathlib import Path; from python_ingest.lake.lock import hold;"
         "hold(Path(sys.argv[1])); print(flush=True); input()"
     )
     with subprocess.Popen(

@@ -7,9 +7,9 @@ import json
 import pytest
 from rich.console import Console
 
-from python_ingest.landing import Lander
-from python_ingest.output import Output
-from python_ingest.progress import Progress, shown
+from python_ingest.console.output import Output
+from python_ingest.files.landing import Lander
+from python_ingest.files.progress import Progress, shown
 from tests.conftest import MakeFeed
 
 pytestmark = pytest.mark.R1

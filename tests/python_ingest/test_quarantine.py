@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.errors import LandingError
-from python_ingest.exporting import export_rejected
-from python_ingest.landing import Lander
-from python_ingest.manifest import Manifest
-from python_ingest.quarantine import Quarantine
+from python_ingest.files.landing import Lander
+from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.rejected_records import Quarantine
 from tests.conftest import FeedFolder, MakeFeed
 
 pytestmark = pytest.mark.R1
@@ -41,10 +41,10 @@ def test_broken_records_are_kept_with_file_and_reason(make_feed: MakeFeed) -> No
     outcome = people.land()
     assert (outcome.rows, outcome.broken) == (6, 4)
     assert _rejected(people, "path", "raw_record", "reason", "fields", "batch_id") == [
-        ("a.csv", "2", "it has not 2 fields, as the header has", ["id", "name"], 1),
+        ("a.csv", "2", "expected 2 fields, as in the header", ["id", "name"], 1),
         ("a.csv", '3,"Cy', "a quote is not closed", ["id", "name"], 1),
-        ("a.csv", "4,J\ufffdrg", "it holds bytes of another encoding", ["id", "name"], 1),
-        ("b.csv", "Eve,5,more", "it has not 2 fields, as the header has", ["name", "id"], 1),
+        ("a.csv", "4,J\ufffdrg", "it contains bytes of another encoding", ["id", "name"], 1),
+        ("b.csv", "Eve,5,more", "expected 2 fields, as in the header", ["name", "id"], 1),
     ]
     in_bronze = [row for row in people.rows("_batch_id", "_row_number", "_corrupt_record") if row[2]]
     assert _rejected(people, "batch_id", "row_id", "raw_record") == sorted(in_bronze, key=str)
@@ -117,7 +117,7 @@ def test_records_go_to_a_spreadsheet_as_text(make_feed: MakeFeed, tmp_path: Path
     with target.open(newline="") as stream:
         rows = [*csv.DictReader(stream)]
     assert [row["raw_record"] for row in rows] == ["'=cmd(),x,y", "'@A1", "'-1", "plain", '"a ""b""",c,d']
-    assert rows[0]["reason"] == "it has not 2 fields, as the header has"
+    assert rows[0]["reason"] == "expected 2 fields, as in the header"
     assert export_rejected(people.spark, f"{people.ops_schema}_none", ["people"], target) == 0
 
 
@@ -126,11 +126,9 @@ def test_too_many_broken_records_stop_the_batch(make_feed: MakeFeed) -> None:
     text = "id,name\n1,Ada\n2\n3\n4,Di\n"
     strict = make_feed(max_rejected_records=1)
     strict.write("a.csv", text)
-    with pytest.raises(
-        LandingError, match="2 of 4 records cannot be read, and nothing of them landed"
-    ) as caught:
+    with pytest.raises(LandingError, match="2 of 4 records cannot be read, so none of them landed") as caught:
         strict.land()
-    assert "The first, in a.csv: it has not 2 fields, as the header has: '2'" in str(caught.value)
+    assert "The first, in a.csv: expected 2 fields, as in the header: '2'" in str(caught.value)
     assert strict.rows("id") == [] == strict.states()
     with pytest.raises(LandingError, match=r"max_rejected_share: 0\.25"):
         make_feed(max_rejected_share=0.25).land()

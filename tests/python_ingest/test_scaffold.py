@@ -15,10 +15,12 @@ import fastavro
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project, steps
+from python_ingest import project
+from python_ingest.commands.add_feed import add_feed
+from python_ingest.commands.build import DATA_ONLY, build_models
+from python_ingest.commands.land import land
+from python_ingest.console.output import output
 from python_ingest.errors import TidemarkError
-from python_ingest.landing_steps import land
-from python_ingest.output import output
 from python_ingest.scaffold.feed import proposed
 from python_ingest.scaffold.sampling import sample_of
 from tests.conftest import ROOT
@@ -90,16 +92,16 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
     )
     stops.write.parquet(str(copy / "data/raw/stops"))
     for name in ("invoices", "parcels/p.jsonl", "readings", "stops"):
-        steps.add(copy / "data/raw" / name, None, project.load())
+        add_feed(copy / "data/raw" / name, None, project.load())
     lakehouse = project.load()
-    with pytest.raises(TidemarkError, match="There is a feed 'invoices' already"):
-        steps.add(invoices, None, lakehouse)
+    with pytest.raises(TidemarkError, match="The feed 'invoices' already exists"):
+        add_feed(invoices, None, lakehouse)
 
     header, *_ = INVOICES.splitlines()
     _write(invoices / "invoices_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
     feeds = ("invoices", "parcels", "readings", "stops")
     land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
-    built = steps.build(["--select", *(f"source:bronze.{name}+" for name in feeds)])
+    built = build_models(["--select", *(f"source:bronze.{name}+" for name in feeds)])
     assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
         "silver.invoices": "3 inserted",
         "silver.rejected_invoices": "1 inserted",
@@ -132,21 +134,21 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
 def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
     """Each error says what is missing, and what to do."""
     cases = {
-        "picture.png": ("x", "the name does not tell the format"),
-        "empty.csv": ("", "no records under a header"),
-        "twice.csv": ("a,A\n1,2\n", "no records under a header"),
+        "picture.png": ("x", "the file name does not show the format"),
+        "empty.csv": ("", "expected a header with a unique name"),
+        "twice.csv": ("a,A\n1,2\n", "expected a header with a unique name"),
         "broken.json": ('{"a": ', "no JSON objects"),
-        "sparse.csv": ("a,b\n1,\n,2\n", r"could be a key.*(?s:.*)`--key "),
-        "jinja.csv": ("id,{{ env_var('HOME') }}\n1,2\n", "would take for Jinja"),
+        "sparse.csv": ("a,b\n1,\n,2\n", r"is unique for each record.*(?s:.*)`--key "),
+        "jinja.csv": ("id,{{ env_var('HOME') }}\n1,2\n", "would be Jinja in dbt"),
     }
     for name, (text, said) in cases.items():
         with pytest.raises(TidemarkError, match=said):
-            steps.add(_write(copy / "some" / name, text), "some_feed", project.load())
+            add_feed(_write(copy / "some" / name, text), "some_feed", project.load())
     with pytest.raises(TidemarkError, match="There are no files"):
-        steps.add(copy / "nowhere", None, project.load())
+        add_feed(copy / "nowhere", None, project.load())
     assert not (copy / "macros/staging/staged_some_feed.sql").exists()
-    with pytest.raises(TidemarkError, match="There is a feed 'orders' already: macros/staging/staged_orders"):
-        steps.add(_write(copy / "some" / "orders.csv", "id,a\n1,2\n"), None, project.load())
+    with pytest.raises(TidemarkError, match="The feed 'orders' already exists: macros/staging/staged_orders"):
+        add_feed(_write(copy / "some" / "orders.csv", "id,a\n1,2\n"), None, project.load())
 
 
 @pytest.mark.R5
@@ -158,14 +160,12 @@ def test_wide_files_build(copy: Path, spark: SparkSession, prefix: str) -> None:
             ",".join([str(row), *(f"{row}.5" if row else "" for _ in range(1, width))]) for row in range(9)
         ]
         _write(copy / f"data/raw/{name}/{name}_1.csv", "\n".join((header, *rows)))
-        steps.add(copy / "data/raw" / name, None, project.load())
+        add_feed(copy / "data/raw" / name, None, project.load())
         broken = ",".join(["9", *["x"] * (width - 1)])
         _write(copy / f"data/raw/{name}/{name}_2.csv", f"{header}\n{broken}\n")
     lakehouse = project.load()
     land(spark, lakehouse, [lakehouse.feeds["gauges"], lakehouse.feeds["probes"]])
-    built = steps.build(
-        [*steps.DATA_ONLY, "--select", "gauges", "rejected_gauges", "probes", "rejected_probes"]
-    )
+    built = build_models([*DATA_ONLY, "--select", "gauges", "rejected_gauges", "probes", "rejected_probes"])
     assert {wrote.table.removeprefix(f"{prefix}_silver."): wrote.said for wrote in built.tables} == {
         "gauges": "9 inserted",
         "rejected_gauges": "1 inserted",
@@ -187,12 +187,12 @@ def test_what_a_file_tells_is_printed(copy: Path, spark: SparkSession, prefix: s
     """R1.2, R1.4: words for NULL among numbers, a key of several columns, a column renamed, re-sent names."""
     flights = _write(copy / "data/raw/flights/flights_2013.csv", FLIGHTS)
     with output.console.capture() as printed:
-        steps.add(flights, None, project.load())
+        add_feed(flights, None, project.load())
     said = printed.get()
-    assert "renamed year to flight_year (a word of SQL)" in said
+    assert "renamed year to flight_year (an SQL keyword)" in said
     assert "null NA, NULL, n/a counts as NULL in dep_time\n" in said
     assert 'text NA stays text in tailnum; `options: {null_value: ["", "NA"]}`' in said
-    assert "Keeps the row that landed last for each time_hour, carrier, flight; `--key` takes other" in said
+    assert "Keeps the last landed row for each time_hour, carrier, flight; use `--key` for other" in said
 
     for name in ("flights_2013 (1).csv", "re-sent flights.csv"):
         shutil.copy(flights, flights.parent / name)
@@ -202,7 +202,7 @@ def test_what_a_file_tells_is_printed(copy: Path, spark: SparkSession, prefix: s
     )
     lakehouse = project.load()
     land(spark, lakehouse, [lakehouse.feeds["flights"]])
-    steps.build(["--select", "source:bronze.flights+"])
+    build_models(["--select", "source:bronze.flights+"])
     table = spark.table(f"{prefix}_silver.flights").select("carrier", "flight", "dep_time", "tailnum")
     assert sorted(map(tuple, table.collect()), key=str) == [
         ("AA", 1, None, "N2"),
@@ -230,7 +230,7 @@ def test_keys_tell_records_apart(tmp_path: Path) -> None:
     assert _key(versions, tmp_path) == ["line_id"]
     measured = "".join(f"2025-01-01,s{n % 3},{n}\n2025-01-02,s{n % 3},{n}\n" for n in range(3))
     assert _key(f"day,station,rain\n{measured}", tmp_path) == ["line_day", "station"]
-    with pytest.raises(TidemarkError, match=r"could be a key.*\n.*`--key "):
+    with pytest.raises(TidemarkError, match=r"is unique for each record.*\n.*`--key "):
         _key("id,city\n1,x\n1,x\n1,\n", tmp_path)
     with pytest.raises(TidemarkError, match=r"no column town.*\n.*id, city"):
         _key("id,city\n1,x\n", tmp_path, "town")
@@ -289,25 +289,25 @@ def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, p
     """R3.4: bronze follows by contract, silver where it is selected, and dbt's docs have it."""
     folder = copy / "data/raw/visitors"
     _write(folder / "1.csv", "visitor_id,city\n1,Ulm\n2,Bonn\n")
-    steps.add(folder, None, project.load())
+    add_feed(folder, None, project.load())
     declared = "models/bronze/_bronze_visitors__sources.yml"
     _edit(declared, "file_format: csv\n", "file_format: csv\n          contract: {new_column: evolve}\n")
     lakehouse = project.load()
     feed = [lakehouse.feeds["visitors"]]
     land(spark, lakehouse, feed)
     chosen = ["--select", "visitors", "--exclude-resource-type", "unit_test"]
-    steps.build(chosen)
+    build_models(chosen)
 
     _write(folder / "2.csv", "visitor_id,city,Channel\n2,Jena,web\n3,Kiel,app\n")
     land(spark, lakehouse, feed)
-    assert [wrote.said for wrote in steps.build(chosen).tables] == ["1 inserted, 1 updated"]
+    assert [wrote.said for wrote in build_models(chosen).tables] == ["1 inserted, 1 updated"]
     trimmed = "nullif(trim(city), '') as city,\n"
     _edit("macros/staging/staged_visitors.sql", trimmed, f"{trimmed}            channel,\n")
     _edit("models/silver/visitors/visitors.sql", "        city,\n", "        city,\n        channel,\n")
     contract = "models/silver/visitors/_silver_visitors__models.yml"
     column = "      - {name: channel, data_type: string, description: Where the visitor came from.}\n"
     _edit(contract, "  - name: rejected_visitors\n", f"{column}  - name: rejected_visitors\n")
-    steps.build(chosen)
+    build_models(chosen)
     found = spark.table(f"{prefix}_silver.visitors").select("visitor_id", "city", "channel")
     assert sorted(map(tuple, found.collect())) == [(1, "Ulm", None), (2, "Jena", "web"), (3, "Kiel", "app")]
 

@@ -8,7 +8,7 @@ import pytest
 
 from python_ingest import cli, project
 from python_ingest.errors import DbtError
-from python_ingest.selecting import selected_feeds
+from python_ingest.project.selection import selected_feeds
 
 pytestmark = pytest.mark.R2
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import TidemarkError
-from python_ingest.tables import create_table
+from python_ingest.lake.tables import create_table
 
 pytestmark = pytest.mark.R1
 
@@ -50,7 +50,7 @@ def test_rows_that_the_catalog_has_lost_are_not_replaced(
 ) -> None:
     """R1.5: a lost catalog is no empty lake."""
     spark.range(3).write.format("delta").save(str(folder))
-    with pytest.raises(TidemarkError, match=r"no table t\d+\.things, but its folder .* holds rows") as caught:
+    with pytest.raises(TidemarkError, match=r"no table t\d+\.things, but its folder .* contains") as caught:
         create_table(spark, f"{prefix}.things", "id bigint")
     assert "Restore the catalog" in str(caught.value)
     assert spark.read.format("delta").load(str(folder)).count() == 3

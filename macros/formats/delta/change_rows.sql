@@ -5,7 +5,7 @@
     ) }}
 {% endmacro %}
 
-{# The version in whose commit rows went, in words, or none: what changes() gives cannot say that. #}
+{# The version whose commit deleted rows, as text, or none. changes() cannot report deleted rows. #}
 {% macro delta_deleted_in(relation, window) %}
     {% for commit in tidemark.commits_of(relation, window) if commit.deletes %}
         {{ return('version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}

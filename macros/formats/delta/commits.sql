@@ -19,7 +19,7 @@
     {{ return(commits) }}
 {% endmacro %}
 
-{# True for a commit of rows that no run has made; where runs do not sign theirs, one of a kind that they never make. #}
+{# True for a commit of rows that no run made. If runs do not sign their commits: true for a kind of commit that runs never make. #}
 {% macro delta_is_foreign(operation, signed) %}
     {% set by_hand = ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
     {% set by_anyone = ('WRITE', 'MERGE', 'CREATE', 'REPLACE', 'STREAMING', 'COPY', 'CLONE') %}
@@ -29,7 +29,7 @@
     {{ return(operation in by_hand) }}
 {% endmacro %}
 
-{# Delta's metrics under one name each: a merge and a plain write call them differently. #}
+{# Delta's metrics under common names: a merge and a plain write use different ones. #}
 {% macro delta_metrics(commit, metrics) %}
     {% set merged = (metrics.get('numTargetRowsInserted', 0) | int) + (metrics.get('numTargetRowsUpdated', 0) | int)
         + (metrics.get('numTargetRowsDeleted', 0) | int) %}
@@ -43,7 +43,7 @@
     }) }}
 {% endmacro %}
 
-{# True for a commit that may take rows away, other than a MERGE. #}
+{# True for a commit other than a MERGE that may delete rows. #}
 {% macro delta_overwrites(commit) %}
     {{ return(commit.operation in ('DELETE', 'RESTORE', 'TRUNCATE') or commit.parameters.get('mode') == 'Overwrite') }}
 {% endmacro %}

@@ -2,7 +2,7 @@
     {{ return(name ~ ' was replaced after version ' ~ mark.version ~ ' was read') }}
 {% endmacro %}
 
-{# Why the change data feed does not give all that happened after a version, in words, or none. #}
+{# Why the change data feed does not hold everything after a version, as text, or none. #}
 {% macro delta_lost_history(relation, mark, now, is_landed) %}
     {% set name = tidemark.table_name(relation) %}
     {% if now.properties.get('delta.enableChangeDataFeed') != 'true' %}
@@ -11,13 +11,13 @@
     {% endif %}
     {% set commits = tidemark.commits_since(relation, mark.version) %}
     {% if commits | length < now.version - mark.version %}
-        {{ return('the log of ' ~ name ~ ' no longer holds version ' ~ (mark.version + 1)) }}
+        {{ return('the log of ' ~ name ~ ' no longer has version ' ~ (mark.version + 1)) }}
     {% endif %}
     {% for commit in commits %}
         {% if commit.operation == 'SET TBLPROPERTIES' and 'delta.enableChangeDataFeed' in commit.parameters.get('properties', '') %}
-            {{ return('the change data feed of ' ~ name ~ ' was switched on at version ' ~ commit.version) }}
+            {{ return('the change data feed of ' ~ name ~ ' was enabled at version ' ~ commit.version) }}
         {% elif commit.operation == 'VACUUM START' and tidemark.delta_is_swept(commits, commit) %}
-            {{ return(name ~ ' was vacuumed at version ' ~ commit.version ~ ', past changes that were not read yet') }}
+            {{ return(name ~ ' was vacuumed at version ' ~ commit.version ~ ' before its changes were read') }}
         {% elif commit.operation in ('RENAME COLUMN', 'DROP COLUMNS', 'REPLACE COLUMNS')
             or commit.operation in ('CHANGE COLUMN', 'CHANGE COLUMNS') and now.properties.get('delta.enableTypeWidening') == 'true' %}
             {{ return('the columns of ' ~ name ~ ' were changed at version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
@@ -28,7 +28,7 @@
     {{ return(none) }}
 {% endmacro %}
 
-{# True when a VACUUM took files of a commit among these: what its retention does not keep. #}
+{# True if a VACUUM deleted files of one of these commits, because the commit is older than its retention. #}
 {% macro delta_is_swept(commits, vacuum) %}
     {% set kept = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}
     {% set horizon = vacuum.at - modules.datetime.timedelta(milliseconds=kept | int) %}

@@ -7,8 +7,8 @@
     {{ return(properties) }}
 {% endmacro %}
 
-{# Delta CHECK constraints as properties are part of the creating commit: stock dbt-spark adds them afterwards, and leaves
-   an unguarded table behind when that fails. #}
+{# CHECK constraints given as properties are part of the creating commit. Stock dbt-spark adds them afterwards and leaves a
+   table without constraints if that fails. #}
 {% macro delta_guards(constraints) %}
     {% set properties = {} %}
     {% for name, expression in constraints.items() %}
@@ -17,7 +17,7 @@
     {{ return(properties) }}
 {% endmacro %}
 
-{# An empty text in a partition column would be read back as NULL, which is another key. #}
+{# Delta reads an empty string in a partition column back as NULL, which is another key. #}
 {% macro delta_assertions(query) %}
     {% set found = {} %}
     {% for name in tidemark.as_list(config.get('partition_by')) if query.types.get(name) == 'string' %}
@@ -35,7 +35,7 @@
     {{ return('spark.databricks.delta.commitInfo.userMetadata') }}
 {% endmacro %}
 
-{# What no commit can break: SQL that is true of each row. #}
+{# Conditions that Delta enforces on every commit: SQL that is true for each row. #}
 {% macro delta_enforced(properties) %}
     {{ return(tidemark.guards_in(properties).values() | list) }}
 {% endmacro %}

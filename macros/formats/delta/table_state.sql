@@ -16,7 +16,7 @@
     }) }}
 {% endmacro %}
 
-{# How many commits came after a version; none for a version that the table does not have. #}
+{# The number of commits after a version; none for a version that the table does not have. #}
 {% macro delta_age(now, version) %}
     {{ return(now.version - version if version <= now.version else none) }}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# Rows that appends brought are read from their files. Where files were rewritten, the changelog has each row of theirs,
-   as gone and as come again: what is left when equal rows are set off is what has changed. #}
+{# Rows of appends are read from their files. For rewritten files, the changelog lists each of their rows as removed and
+   added again: equal rows cancel out, and the rest is the change. #}
 {% macro iceberg_change_rows(relation, window, said, only_after) %}
     {% set range = ' with (`start-snapshot-id` = ' ~ window.after ~ ', `end-snapshot-id` = ' ~ window.last ~ ') ' %}
     {% set when = 'cast(null as bigint) as _commit_version, cast(null as timestamp) as _commit_timestamp' %}
@@ -19,7 +19,7 @@
     {{ return(tidemark.commits_of(relation, window) | rejectattr('keeps_rows') | rejectattr('adds_rows') | list == []) }}
 {% endmacro %}
 
-{# A snapshot does not say whether rows went or were rewritten: a model's key that has less rows than before does. #}
+{# A snapshot does not say whether rows were deleted or rewritten. Rows were deleted if a key of the model has fewer rows than before. #}
 {% macro iceberg_deleted_in(relation, window) %}
     {% set keys = tidemark.as_list(tidemark.model_of(relation).get('config', {}).get('unique_key')) %}
     {% if tidemark.only_adds(relation, window) or not keys %}

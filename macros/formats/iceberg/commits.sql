@@ -1,4 +1,4 @@
-{# The snapshots from the present one back to the first that is kept, newest first. #}
+{# The snapshots from the current one back to the oldest that is kept, newest first. #}
 {% macro iceberg_commits(relation, limit=none) %}
     {% set snapshots = {} %}
     {% set at = namespace(version=none) %}

@@ -2,7 +2,7 @@
     {{ return(name ~ ' was replaced after snapshot ' ~ mark.version ~ ' was read, or that snapshot was expired') }}
 {% endmacro %}
 
-{# Snapshots tell all that happened, but for changes of a source that is read as append-only. #}
+{# Snapshots hold all changes. History is only lost if a source that is read as append-only was changed. #}
 {% macro iceberg_lost_history(relation, mark, now, is_landed) %}
     {% for commit in tidemark.commits_since(relation, mark.version) if is_landed and not commit.keeps_rows and not commit.adds_rows %}
         {{ return(

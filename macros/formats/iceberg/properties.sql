@@ -1,4 +1,4 @@
-{# The changelog that is read for changes wants rows to be changed by rewriting their files. #}
+{# Changes are read from the changelog, which needs copy-on-write. #}
 {% macro iceberg_properties(is_partitioned=false) %}
     {{ return({
         'format-version': '2', 'write.merge.mode': 'copy-on-write', 'write.update.mode': 'copy-on-write',
@@ -6,11 +6,11 @@
     }) }}
 {% endmacro %}
 
-{# Iceberg has no CHECK constraints: each written row is checked by these, and `guards` notes by what. #}
+{# Iceberg has no CHECK constraints: these assertions check each written row, and `guards` stores them as a property. #}
 {% macro iceberg_assertions(query) %}
     {% set found = {} %}
     {% for name, expression in tidemark.constraints_of(model).items() %}
-        {% do found.update({expression: 'its contract says `' ~ expression ~ '` (' ~ name ~ '), which a row denies.'}) %}
+        {% do found.update({expression: 'its contract says `' ~ expression ~ '` (' ~ name ~ '), but a row violates it.'}) %}
     {% endfor %}
     {{ return(found) }}
 {% endmacro %}
@@ -19,7 +19,7 @@
     {{ return({'tidemark.constraints': tojson(constraints, sort_keys=true)}) }}
 {% endmacro %}
 
-{# Only this project's own statements check constraints. #}
+{# Only Tidemark's own statements check constraints. #}
 {% macro iceberg_enforced(properties) %}
     {{ return([]) }}
 {% endmacro %}

@@ -16,7 +16,7 @@
     }) }}
 {% endmacro %}
 
-{# How many snapshots came after one, by their line of descent; none for one that is not in it. #}
+{# The number of snapshots after one of its ancestors; none for a snapshot that is not an ancestor. #}
 {% macro iceberg_age(now, version) %}
     {% for commit in now.commits if commit.version == version %}
         {{ return(now.commits.index(commit)) }}
@@ -24,7 +24,7 @@
     {{ return(now.commits | length if version == 0 and tidemark.has_first(now.commits) else none) }}
 {% endmacro %}
 
-{# True when these snapshots go back to the table's first, so that none has expired. #}
+{# True if these snapshots go back to the table's first one, so none has expired. #}
 {% macro has_first(commits) %}
     {{ return(not commits or commits[-1].parent == 0) }}
 {% endmacro %}

@@ -6,7 +6,7 @@ with touched_types as (
     select * from {{ touched_keys(ref('event_types'), 'event_type') }}
 ),
 
--- rolled up from days, so that a type's whole history of events is not read again
+-- totals come from daily rows, so a type's events are not read again
 daily_user_events as (
     select * from {{ pinned(ref('daily_user_events')) }}
 ),

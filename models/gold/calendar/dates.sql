@@ -14,7 +14,7 @@ touched_years as (
     group by year(holiday_date)
 ),
 
--- the seed says by its holidays which years there are
+-- the calendar has the years of the seed's holidays
 years as (
     select year(holiday_date) as calendar_year
     from holidays

@@ -12,7 +12,7 @@ device_hours as (
     select * from {{ pinned(ref('device_hours'), touched='event_date') }}
 ),
 
--- two readings with an hour or more between them are the last and the first of two hours that follow each other
+-- a gap of an hour or more lies between the last reading of one hour with readings and the first of the next
 silences as (
     select
         event_date,

@@ -1,6 +1,6 @@
 {{ config(unique_key='customer_id') }}
 
--- a customer's purchases are spread over all history, so the changes are folded into the totals
+-- a customer's purchases can be on any day, so the changes are folded into the totals
 with customers as (
     {{ folded(ref('transactions'), by='customer_id', measures={
         'transactions': 'count(*)',

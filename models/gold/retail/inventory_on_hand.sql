@@ -1,6 +1,6 @@
 {{ config(unique_key=['product_name', 'warehouse']) }}
 
--- what is on hand is the sum of all movements ever, so the changes are folded into it
+-- the stock is the sum of all movements, so the changes are folded into it
 with on_hand as (
     {{ folded(ref('inventory_movements'), by=['product_name', 'warehouse'], where='not _is_deleted', measures={
         'movements': 'count(*)',

@@ -8,7 +8,7 @@ daily_sales as (
     select * from {{ pinned(ref('daily_sales')) }}
 ),
 
--- joined as it is: when the calendar changes, all weeks are built anew
+-- a plain join: if the calendar changes, all weeks are rebuilt
 dates as (
     select * from {{ ref('dates') }}
 ),

@@ -1,6 +1,6 @@
 {{ config(unique_key='customer_id') }}
 
--- a customer's orders are spread over all history, so the changes are folded into the totals
+-- a customer's orders can be on any day, so the changes are folded into the totals
 with customers as (
     {{ folded(ref('orders'), by='customer_id', where='not _is_deleted', measures={
         'orders': 'count(*)',

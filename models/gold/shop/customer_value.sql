@@ -11,7 +11,7 @@ customers as (
     where not _is_deleted
 ),
 
--- totals by customer, so that nobody's orders are read again
+-- totals by customer, so no orders are read again
 customer_orders as (
     select * from {{ pinned(ref('customer_orders')) }}
 ),

@@ -4,7 +4,7 @@ with touched as (
     select * from {{ touched_keys(ref('daily_product_sales'), 'product_name') }}
 ),
 
--- a day of a product is one row, so that no order is read again
+-- one row per day and product, so no orders are read again
 daily as (
     select * from {{ pinned(ref('daily_product_sales')) }}
 ),

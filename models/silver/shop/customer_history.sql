@@ -8,7 +8,7 @@ versions as (
     {{ staged_customers(pinned(source('bronze', 'customers'), touched='customer_id')) }}
 ),
 
--- a new version ends the one before it, so a customer's versions are looked at together
+-- a new version ends the previous one, so all versions of a customer are read together
 touched_versions as (
     select
         versions.customer_id,

@@ -13,7 +13,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.errors import LandingError
 from tests.python_ingest.kafka.conftest import MakeTopic
 
@@ -60,9 +60,9 @@ def test_undecodable_messages_are_set_aside(make_topic: MakeTopic) -> None:
     assert (outcome.messages, outcome.broken) == (5, 3)
     rejected = topic.spark.table(f"{topic.ops_schema}.rejected_records").orderBy("row_id")
     assert [tuple(row) for row in rejected.select("path", "raw_record", "reason").collect()] == [
-        (f"{topic.name}/0", "{broken", "it is not one JSON object (offset 1)"),
-        (f"{topic.name}/0", "\ufffd\ufffd", "it holds bytes of another encoding (offset 3)"),
-        (f"{topic.name}/0", '[{"device_id": "c"}]', "it is not one JSON object (offset 4)"),
+        (f"{topic.name}/0", "{broken", "it is not a single JSON object (offset 1)"),
+        (f"{topic.name}/0", "\ufffd\ufffd", "it contains bytes of another encoding (offset 3)"),
+        (f"{topic.name}/0", '[{"device_id": "c"}]', "it is not a single JSON object (offset 4)"),
     ]
     topic.send(b"1", b"2")
     with pytest.raises(LandingError, match=r"2 of 2 messages cannot be decoded.*max_rejected_share: 0.6"):
@@ -104,7 +104,7 @@ def test_avro_values_are_decoded_by_their_schema(make_topic: MakeTopic, tmp_path
     assert topic.bronze("device_id", "reading", "_rescued_data", "_corrupt_reason")[:3] == [
         ("a", 1.5, '{"colour":"red"}', None),
         ("b", None, None, None),
-        (None, None, None, "it is not a record of the Avro schema (offset 2)"),
+        (None, None, None, "it does not match the Avro schema (offset 2)"),
     ]
     path.write_text("{}")
     with pytest.raises(LandingError, match="event.avsc cannot be read"):
@@ -134,7 +134,7 @@ def test_lost_messages_stop_until_the_loss_is_accepted(make_topic: MakeTopic) ->
     topic.land()
     topic.send({"device_id": "lost"}, {"device_id": "kept"})
     truncate(topic, 4)
-    with pytest.raises(LandingError, match="(?s)are gone that were not landed.*accept-loss"):
+    with pytest.raises(LandingError, match="(?s)were lost before they landed.*accept-loss"):
         topic.land()
     assert topic.land(accepts_loss=True).messages == 1
     topic.delete()
@@ -143,7 +143,7 @@ def test_lost_messages_stop_until_the_loss_is_accepted(make_topic: MakeTopic) ->
     time.sleep(1)
     topic.create(1)
     topic.send(*({"device_id": f"b{number}"} for number in range(7)))
-    with pytest.raises(LandingError, match="is another one than that which was landed"):
+    with pytest.raises(LandingError, match="was deleted and created again"):
         topic.land()
     assert topic.land(accepts_loss=True).messages == 7
     topic.send({"device_id": "b7"})
@@ -164,7 +164,7 @@ def truncate(topic: Any, before: int) -> None:
 @pytest.mark.parametrize("method", ["append", "confirm"])
 def test_a_landing_that_is_cut_off_goes_on(make_topic: MakeTopic, monkeypatch: Any, method: str) -> None:
     """R5.1: stopped before or after bronze has a batch, each message lands once, and is counted."""
-    from python_ingest.batches import Batches
+    from python_ingest.ops.ingested_batches import Batches
 
     topic = make_topic(partitions=1, max_messages=2)
     topic.send(*({"device_id": str(number)} for number in range(6)))
@@ -229,9 +229,9 @@ def test_messages_that_bronze_lost_are_noticed(make_topic: MakeTopic) -> None:
     topic.land()
     topic.spark.sql(f"delete from {topic.feed.table} where device_id = 'a'")
     topic.send({"device_id": "c"})
-    with pytest.raises(LandingError, match=r"lacks 1 landed row, of batch 1 \(DELETE at") as stopped:
+    with pytest.raises(LandingError, match=r"is missing 1 landed row, from batch 1 \(DELETE at") as stopped:
         topic.land()
-    assert "to `accept` (they stay gone)" in stopped.value.fix
+    assert "to `accept` (continues without them)" in stopped.value.fix
     topic.feed = make_topic(partitions=0, on_lost_rows="accept").feed
     outcome = topic.land()
     assert outcome.messages == 1

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.declarations import TableFeed, feeds_of
+from python_ingest.feeds.declarations import TableFeed, feeds_of
 from python_ingest.postgresql.landing import LandedTable, TableLander
+from python_ingest.servers.postgresql import Postgres, postgres
 from tests.conftest import latest_version
-from tests.servers.postgresql import Postgres, postgres
 
 ORDERS = {
     "order_id": "bigint",

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.errors import LandingError, TidemarkError
 from python_ingest.postgresql import reading
 from tests.python_ingest.postgresql.conftest import MakeSource, Source
@@ -36,7 +36,7 @@ def test_a_connection_that_fails_is_told_without_its_password(
     for url, said in (
         (
             source.server.url(source.database, password="wrong"),  # noqa: S106
-            "password authentication failed.*[\n].*Mend user or",
+            "password authentication failed.*[\n].*Correct the user or",
         ),
         (source.server.url("nothing"), 'database "nothing" does not exist'),
         (re.sub(r":\d+/", ":1/", good), "Connection refused"),
@@ -65,10 +65,10 @@ def test_columns_follow_the_contract(make_source: MakeSource) -> None:
     assert source.bronze("order_id", "quantity", "channel") == [(1, 1, None), (2, 5_000_000_000, "web")]
     source.sql.execute("alter table orders alter column product_name type int using length(product_name)")
     source.sql.execute("alter table orders alter column quantity type text")
-    stops(source, "quantity is string, not bigint, to which bronze cannot be widened")
+    stops(source, "quantity is string, not bigint; bronze cannot be widened to it")
     source.sql.execute("alter table orders alter column quantity type bigint using quantity::bigint")
     source.sql.execute("alter table orders rename column price to cost")
-    stops(source, "contract says missing_column: fail")
+    stops(source, "contract sets missing_column: fail")
     source.sql.execute("alter table orders rename column cost to price")
     source.sql.execute("insert into orders values (3, 1, 3, 1, 1, '2025-01-03', '2025-01-03', null)")
     assert source.land().rows == 1
@@ -93,7 +93,7 @@ def test_a_table_that_is_gone_or_forbidden_stops(make_source: MakeSource, monkey
     stops(source, 'relation "public.orders" does not exist')
     source.sql.execute("alter table kept rename to orders")
     source.sql.execute("alter table orders rename column updated_at to changed_at")
-    stops(source, "public.orders lacks updated_at .it has order_id, customer_id")
+    stops(source, "public.orders has no column updated_at .it has order_id, customer_id")
 
 
 def test_a_server_that_goes_away_in_mid_read(make_source: MakeSource, monkeypatch: Any) -> None:
@@ -116,7 +116,7 @@ def test_a_server_that_goes_away_in_mid_read(make_source: MakeSource, monkeypatc
         patched.setattr(BronzeTable, "append", append_without_server)
         with pytest.raises(LandingError, match="reading public.orders stopped|connection 'shop'") as caught:
             source.land()
-    assert "goes on from the mark" in str(caught.value) or "is reached" in str(caught.value)
+    assert "continues from the mark" in str(caught.value) or "running and reachable" in str(caught.value)
     with pytest.raises(LandingError, match="Connection refused"):
         source.land()
     source.server.start()

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
-from python_ingest.batches import Batches
-from python_ingest.bronze_table import BronzeTable
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.errors import LandingError
+from python_ingest.ops.ingested_batches import Batches
 from python_ingest.postgresql import snapshot
 from python_ingest.postgresql.landing import TableLander
 from tests.python_ingest.postgresql.conftest import CREATE_ORDERS, MakeSource
@@ -349,9 +349,9 @@ def test_rows_that_bronze_lost_are_noticed_and_come_back(make_source: MakeSource
     source.order(2, "2025-01-01 11:00+00")
     source.land()
     source.spark.sql(f"delete from {source.feed.table} where order_id = 1")
-    with pytest.raises(LandingError, match=r"lacks 1 landed row, of batch 1 \(DELETE at") as stopped:
+    with pytest.raises(LandingError, match=r"is missing 1 landed row, from batch 1 \(DELETE at") as stopped:
         source.land()
-    assert "`land_again` (all rows of the source are compared) or `accept`" in stopped.value.fix
+    assert "`land_again` (compares all rows of the source) or `accept`" in stopped.value.fix
     lands_again = source.feed.external.model_copy(update={"on_lost_rows": "land_again"})
     source.feed = source.feed.model_copy(update={"external": lands_again})
     outcome = source.land()

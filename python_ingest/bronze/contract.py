@@ -1,0 +1,113 @@
+"""The schema contract of a feed: what becomes of a file whose columns are not those of its bronze table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql.types import NullType, StructType
+
+from python_ingest.bronze.columns import Target, fields_of, named
+from python_ingest.bronze.widening import is_storable, widened
+from python_ingest.errors import LandingError
+from python_ingest.feeds.declarations import FileFeed, TableFeed
+from python_ingest.ops.schema_changes import Change
+
+WORDS = {
+    "missing_column": "lacks",
+    "new_column": "has columns that are not declared:",
+    "type_change": "has columns of another type:",
+}
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why a whole file is set aside."""
+
+    reason: str
+
+
+def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool) -> list[Change]:
+    """Compare a file's columns with those of the bronze table.
+
+    Args:
+        targets: the bronze table's columns.
+        fields: the file's columns.
+        ignores_case: whether a field may be written in other letter case than it is declared in.
+    """
+    filled = fields_of(targets, fields.names, ignores_case=ignores_case)
+    found = []
+    for target in targets:
+        if target.name in filled:
+            given = fields[filled[target.name]].dataType
+            to = target.type if isinstance(given, NullType) else widened(target.type, given)
+            if to is None or to.simpleString() != target.type.simpleString():
+                to = to if to and is_storable(to) else None
+                found.append(Change("type_change", target.name, filled[target.name], target.type, given, to))
+        elif target.field:
+            found.append(Change("missing_column", target.name, target.field, target.type, None, target.type))
+    new = set(fields.names) - set(filled.values())
+    taken = {target.name for target in targets}
+    names = {field: name for name, field in named(new).items() if name not in taken}
+    for field in fields.fields:
+        if field.name in new and not isinstance(field.dataType, NullType):
+            of = field.dataType
+            column = names.get(field.name, "") if is_storable(of) else ""
+            found.append(Change("new_column", column, field.name, None, of, of if column else None))
+    return found
+
+
+def judged(
+    feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str
+) -> list[Change] | Rejection:
+    """Apply the feed's contract to a file.
+
+    Args:
+        feed: the feed.
+        path: the file.
+        found: how its columns differ.
+        has: begins a sentence on the file's columns, such as `its header`.
+
+    Returns:
+        The changes by which bronze must evolve, or why the file is set aside.
+
+    Raises:
+        LandingError: where the contract says fail.
+    """
+    if refused := _stranger(feed, found, has):
+        return refused
+    evolved = []
+    for kind in ("missing_column", "type_change", "new_column"):
+        some = [change for change in found if change.kind == kind]
+        policy = getattr(feed.external.contract, kind)
+        said = f"{has} {WORDS[kind]} {', '.join(change.said for change in some)}"
+        if some and policy == "fail":
+            raise LandingError(
+                f"Feed '{feed.name}': {path}: {said}; its contract sets {kind}: fail.",
+                f"Fix the file, declare the column, or change `contract` in {feed.declared_in}.",
+            )
+        if some and policy == "reject":
+            return Rejection(said)
+        if some and policy == "evolve":
+            if kind == "type_change" and not all(change.becomes for change in some):
+                return Rejection(f"{said}; bronze cannot be widened to it")
+            evolved += [change for change in some if change.becomes]
+    return evolved
+
+
+def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> list[Target]:
+    """Return the bronze table's columns as they are after changes, each made to what those before it left."""
+    columns = {target.name: target for target in targets}
+    for change in evolved:
+        if change.kind == "missing_column" or change.becomes is None:
+            continue
+        held = columns.get(change.column, Target(change.column, change.becomes))
+        columns[change.column] = replace(held, type=widened(held.type, change.becomes) or held.type)
+    return list(columns.values())
+
+
+def _stranger(feed: FileFeed | TableFeed, found: Sequence[Change], has: str) -> Rejection | None:
+    missing = [change for change in found if change.kind == "missing_column"]
+    if len(missing) == len(feed.columns):
+        return Rejection(f"not a file of this feed: {has} has none of the declared columns")
+    return None

@@ -1,0 +1,223 @@
+"""A feed's bronze table: created, kept in step with the declaration, evolved, appended to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from python_ingest.bronze.columns import Target, in_sql, type_in_sql
+from python_ingest.bronze.metadata import metadata_of
+from python_ingest.bronze.widening import iceberg_widens, widened
+from python_ingest.errors import LandingError
+from python_ingest.feeds.declarations import Feed
+from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.table_format import (
+    DELTA,
+    append_once,
+    identity_of,
+    location_of,
+    replace_rows,
+    table_exists,
+    table_format,
+)
+from python_ingest.lake.tables import create_table
+from python_ingest.ops.batch import Batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Delta keeps the lowest and highest value of each file; of the last one, how many records are broken
+SKIPPING = ("_batch_id", "_ingested_at", "_source_file", "_corrupt_record")
+
+
+class BronzeTable:
+    """The bronze table of one feed.
+
+    Args:
+        spark: the session.
+        feed: the feed.
+        skipping: further columns by whose values files are to be skipped.
+
+    Attributes:
+        name: `schema.name`.
+        writer: under which batches are appended.
+        targets: its columns without metadata: the declared ones, then those that landing added.
+    """
+
+    def __init__(self, spark: SparkSession, feed: Feed, skipping: Sequence[str] = ()) -> None:
+        self._spark = spark
+        self._feed = feed
+        self._metadata = metadata_of(feed)
+        self._metadata_names = [column.split()[0] for column in self._metadata]
+        self._properties = {}
+        if table_format(spark) == DELTA:
+            self._properties["delta.enableChangeDataFeed"] = "true"
+            self._properties["delta.dataSkippingStatsColumns"] = ",".join((*SKIPPING, *skipping))
+        self.name = feed.table
+        self.writer = f"tidemark.land.{self.name}"
+        self.targets: list[Target] = []
+        self._last_batch: int | None = None  # known from the first question on: the lake has one writer
+
+    def prepare(self, landed_batch: int) -> None:
+        """Create the table, or bring it in step with the declaration.
+
+        Args:
+            landed_batch: the highest batch that the manifest calls landed.
+
+        Raises:
+            LandingError: when the table is gone, or has a type to which the declared one is no widening.
+        """
+        declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
+        if not table_exists(self._spark, self.name):
+            if landed_batch and self._feed.external.on_lost_rows == "stop":
+                raise LandingError(
+                    f"{self.name} does not exist, but its batches up to {landed_batch} were landed.",
+                    f"Restore it, or set `on_lost_rows` in {self._feed.declared_in}. To land everything "
+                    "again, delete the feed's rows from ops.ingested_files, ops.ingested_batches and "
+                    "ops.rejected_records.",
+                )
+            columns = [f"{in_sql(target.name)} {type_in_sql(target.type)}" for target in declared]
+            create_table(self._spark, self.name, ", ".join((*columns, *self._metadata)), self._properties)
+            self.targets = declared
+            self._last_batch = 0
+            return
+        held = {field.name: field.dataType for field in self._spark.table(self.name).schema}
+        added = [column for column in self._metadata if column.split()[0] not in held]
+        if added:
+            self._spark.sql(f"alter table {self.name} add columns ({', '.join(added)})")
+        names = {target.name for target in declared} | set(self._metadata_names)
+        others = [Target(name, of) for name, of in held.items() if name not in names]
+        known = [Target(target.name, held[target.name]) for target in declared if target.name in held]
+        self.targets = [*known, *others]
+        self.evolve([*(self._kept(target, held.get(target.name)) for target in declared), *others])
+
+    def evolve(self, targets: Sequence[Target]) -> None:
+        """Add columns and widen types, so that the table has these columns; nothing when it has them."""
+        held = {target.name: target.type for target in self.targets}
+        statements: list[str] = []
+        for target in targets:
+            if target.name not in held:
+                statements.append(f"add columns ({in_sql(target.name)} {type_in_sql(target.type)})")
+            else:
+                statements += self._widenings(in_sql(target.name), held[target.name], target.type)
+        widens = any(statement.startswith("alter column") for statement in statements)
+        if widens and table_format(self._spark) == DELTA:
+            statements.insert(0, "set tblproperties ('delta.enableTypeWidening' = 'true')")
+        for statement in statements:
+            self._spark.sql(f"alter table {self.name} {statement}")
+        self.targets = list(targets)
+
+    def append(self, rows: DataFrame, batch: Batch) -> None:
+        """Append a batch's rows, once."""
+        append_once(self._stamped(rows, batch), self.name, self.writer, batch.batch_id)
+        self._last_batch = max(self._last_batch or 0, batch.batch_id)
+
+    def replace(self, rows: DataFrame, batch: Batch, paths: Sequence[str]) -> None:
+        """Put rows of a batch in the place of those that came from the same files.
+
+        Args:
+            rows: as they are appended.
+            batch: the batch.
+            paths: the files, relative to the feed's location; empty for all of the batch.
+        """
+        kept: Any = self.rows(batch).agg(f.max("_row_number")).first()
+        shift = 0 if kept[0] is None else kept[0] + 1  # rows of a batch are told apart by their numbers
+        stamped = self._stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
+        replace_rows(stamped, self.name, batch.batch_id, paths)
+
+    def remove(self, batch: Batch) -> None:
+        """Delete the rows of a batch."""
+        self._spark.sql(f"delete from {self.name} where _batch_id = {batch.batch_id}")
+
+    def rows(self, batch: Batch) -> DataFrame:
+        """Return the rows of a batch."""
+        return self._spark.table(self.name).where(f"_batch_id = {batch.batch_id}")
+
+    def appended(self, batch: Batch) -> tuple[int, int] | None:
+        """Return the number of rows of a batch, and how many of them are broken records, without a query.
+
+        Returns:
+            None where the newest commit is not that of the batch, or says too little: count its rows then.
+        """
+        if table_format(self._spark) != DELTA:
+            return None
+        found = DeltaLog(self._spark, self.name).appended(self.writer, batch.batch_id)
+        if found is None or "_corrupt_record" not in found.nulls:
+            return None
+        return found.rows, found.rows - found.nulls["_corrupt_record"]
+
+    def counts(self, batch: Batch) -> dict[str, tuple[int, int]]:
+        """Return by file how many rows of a batch there are, and how many of them are broken records."""
+        if len(batch.files) == 1 and (appended := self.appended(batch)):
+            return {batch.files[0].path: appended}
+        counts = self.rows(batch).groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record"))
+        return {path: (rows, broken) for path, rows, broken in counts.collect()}
+
+    def has(self, batch: Batch) -> bool:
+        """Return whether a batch was appended."""
+        return not self.rows(batch).isEmpty()
+
+    def identity(self) -> str:
+        """Return the id of the table, which another table of the same name does not have."""
+        return identity_of(self._spark, self.name)
+
+    def location(self) -> str:
+        """Return the table's folder."""
+        return location_of(self._spark, self.name)
+
+    def last_batch(self) -> int:
+        """Return the highest batch number that was appended to the table; 0 when there is none.
+
+        Delta's log tells it. Else a bare `max` is answered from the files' statistics.
+        """
+        if self._last_batch is None and table_format(self._spark) == DELTA:
+            self._last_batch = DeltaLog(self._spark, self.name).last_number(self.writer)
+        if self._last_batch is None:
+            last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
+            self._last_batch = last[0] or 0
+        return self._last_batch
+
+    def _stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
+        names = [in_sql(target.name) for target in self.targets]
+        stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
+        return rows.withColumns(stamps).select(*names, *self._metadata_names)
+
+    def _kept(self, declared: Target, held: DataType | None) -> Target:
+        """Return a declared column as the table is to have it: what landing widened stays wide."""
+        if held is None or widened(held, declared.type) == declared.type:
+            return declared
+        if widened(declared.type, held) != held:
+            raise LandingError(
+                f"{self.name}.{declared.name} has type {held.simpleString()} but is declared as "
+                f"{declared.type.simpleString()}: its values might not fit.",
+                f"Declare it as {held.simpleString()} in {self._feed.declared_in} and cast it in silver.",
+            )
+        return Target(declared.name, held, declared.field)
+
+    def _widenings(self, path: str, held: DataType, wanted: DataType) -> Iterator[str]:
+        """Return what follows `alter table`, so that a column of one type gets another."""
+        if held == wanted:
+            return
+        if isinstance(held, StructType) and isinstance(wanted, StructType):
+            for field in wanted.fields:
+                inner = f"{path}.{in_sql(field.name)}"
+                if field.name in held.names:
+                    yield from self._widenings(inner, held[field.name].dataType, field.dataType)
+                else:
+                    yield f"add columns ({inner} {type_in_sql(field.dataType)})"
+        elif isinstance(held, ArrayType) and isinstance(wanted, ArrayType):
+            yield from self._widenings(f"{path}.element", held.elementType, wanted.elementType)
+        elif isinstance(held, MapType) and isinstance(wanted, MapType):
+            yield from self._widenings(f"{path}.value", held.valueType, wanted.valueType)
+        elif table_format(self._spark) == DELTA or iceberg_widens(held, wanted):
+            yield f"alter column {path} type {type_in_sql(wanted)}"
+        else:
+            raise LandingError(
+                f"{self.name}.{path} has type {held.simpleString()}; Iceberg cannot widen it to "
+                f"{wanted.simpleString()}.",
+                f"Declare `contract: {{type_change: rescue}}` in {self._feed.declared_in}, or land the feed "
+                f"from the start with the column declared as {wanted.simpleString()}.",
+            )

@@ -1,0 +1,62 @@
+"""`dbt build`, and what it did, a line for each table."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+from python_ingest.console.output import output
+from python_ingest.errors import DbtError
+from python_ingest.project import Project
+from python_ingest.project.build import Built
+from python_ingest.project.build import build as dbt_build
+
+DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests look at SQL, not at data
+
+
+def build_models(options: Sequence[str] = (), project: Project | None = None) -> Built:
+    """Run `dbt build` and print a line for each table, then the tests.
+
+    Args:
+        options: the words after `dbt build`.
+        project: the project, if it has been parsed.
+
+    Raises:
+        DbtError: when a node failed.
+    """
+    started = time.monotonic()
+    manifest = project.manifest if project else None
+    with output.status("dbt build") as status:
+        built = dbt_build(
+            options, lambda name: status.update(f"dbt build: {name}") if status else None, manifest
+        )
+    for table in built.tables:
+        output.row("built", table.table, table.said, table.seconds, rows=table.rows)
+    for name, message in built.warned:
+        output.note("warning", f"{name}: {message}", node=name)
+    for name, message in built.failed:
+        output.note("failed", name, style="red", node=name)
+        output.text(message, "message", node=name)
+    output.row("tested", "dbt build", f"{built.passed} tests passed", time.monotonic() - started)
+    if built.failed:
+        raise DbtError(
+            f"{len(built.failed)} dbt nodes failed, {built.skipped} were skipped.",
+            "Fix the errors above and run again. What succeeded is kept; the rest resumes.",
+        )
+    return built
+
+
+def rebuild_range(models: Sequence[str], first: str, last: str) -> Built:
+    """Replay a range of dates from the sources, as of the versions that each model has read.
+
+    Args:
+        models: dbt selectors.
+        first: the first date, yyyy-mm-dd.
+        last: the last date, which is included.
+
+    Raises:
+        DbtError: when a model cannot be rebuilt so, or fails.
+    """
+    bounds = json.dumps({"rebuild_from": first, "rebuild_to": last})
+    return build_models([*DATA_ONLY, "--select", *models, "--vars", bounds])

@@ -1,0 +1,74 @@
+"""`tidemark verify`: what differs from a rebuild, a line for each table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from python_ingest.console.output import count_of, output
+from python_ingest.errors import UnprovenError, VerificationError
+from python_ingest.project import Project
+from python_ingest.project.changed_code import changed_models
+from python_ingest.project.verify import Difference, Verdict
+from python_ingest.project.verify import verify as verify_models
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def show_verdicts(
+    spark: SparkSession, selection: Sequence[str], project: Project | None = None
+) -> list[Verdict]:
+    """Compare tables with their rebuild and print a line for each.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+        project: the project, if it has been parsed: with it, changed code is told from other differences.
+
+    Raises:
+        VerificationError: when a table differs.
+        UnprovenError: when none differs, but one cannot be compared.
+    """
+    verdicts = []
+    for verdict in verify_models(spark, selection):
+        verdicts.append(verdict)
+        said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ"
+        output.row("verified", verdict.table, said, verdict.seconds, differing=verdict.differing)
+        for difference in verdict.shown:
+            output.text(f"    only in the {difference.side}: {_values(difference)}", "difference")
+    differing = [verdict.table for verdict in verdicts if verdict.differing]
+    if differing:
+        raise VerificationError(*_said_of_differing(spark, differing, project))
+    unproven = [verdict.table for verdict in verdicts if not verdict.holds]
+    if unproven:
+        raise UnprovenError(
+            f"No row differs, but {count_of(len(unproven), 'table')} cannot be compared: "
+            f"{', '.join(unproven)}.",
+            "Run `dbt run`, which brings tables up to date. Rewrite models that call is_incremental(): "
+            "docs/plain_models.md.",
+        )
+    return verdicts
+
+
+def _said_of_differing(
+    spark: SparkSession, differing: Sequence[str], project: Project | None
+) -> tuple[str, str]:
+    """Return what to say of tables that differ, and what to do; tell of those whose code has changed."""
+    changed = changed_models(spark, project, differing) if project else {}
+    for table, what in changed.items():
+        said = f"{table}: {what} has changed since its last run, which explains rows that differ"
+        output.note("code changed", said, table=table)
+    fix = (
+        "If the last run was interrupted, run again and verify again. If a table still differs, something "
+        "else wrote to it, or there is a defect: rebuild it with `dbt run --full-refresh --select MODEL+`."
+    )
+    if changed:
+        names = " ".join(table.partition(".")[2] for table in changed)
+        fix = f"Rebuild the tables with changed code: `dbt run --full-refresh --select {names}`. {fix}"
+    return f"{count_of(len(differing), 'table')} not proven: {', '.join(differing)}.", fix
+
+
+def _values(difference: Difference) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in difference.row.items())
+    return values if difference.copies == 1 else f"{values} ({difference.copies} times)"

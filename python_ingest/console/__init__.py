@@ -1,0 +1,1 @@
+"""Printing for people and for machines."""

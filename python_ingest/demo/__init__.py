@@ -1,0 +1,1 @@
+"""`make demo` and `make tour`."""

@@ -1,0 +1,1 @@
+"""Feeds as they are declared, and the connections that they name."""

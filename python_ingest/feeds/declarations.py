@@ -1,0 +1,206 @@
+"""Feeds, read from dbt's parsed manifest and validated.
+
+A feed is a dbt source table with an `external:` block; there is no second list of feeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from python_ingest.errors import DeclarationError, LandingError
+from python_ingest.feeds.external_files import AnyFiles
+from python_ingest.feeds.external_kinds import AnyExternal, external_keys, external_of
+from python_ingest.feeds.external_table import TableExternal
+from python_ingest.feeds.external_topic import TopicExternal
+
+METADATA_PREFIX = "_"
+IDENTIFIER = r"^[a-z][a-z0-9_]*$"
+
+DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
+NO_TEXT = "CSV holds text, so bronze keeps text"
+
+FIXES = {
+    "location": "Add `location:` with the folder that holds the feed's files.",
+    "file_format": "Set `file_format` to csv, json, avro or parquet; or `connector` to postgresql or kafka.",
+    "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
+    "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
+    "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
+    "`config: {meta: {field: …}}` of a column gives its name in the file.",
+    "data_type": "Set `data_type: string` for CSV; else a Spark SQL type, such as bigint or array<string>.",
+}
+
+
+class Column(BaseModel):
+    """A column of the file.
+
+    Attributes:
+        name: its name in bronze.
+        data_type: its type in bronze; string for CSV, which holds text: silver casts it.
+        field: its name in the file, where that is another: `config: {meta: {field: …}}`.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(pattern=IDENTIFIER)
+    data_type: str = Field(pattern=DATA_TYPE)
+    field: str | None = None
+    description: str = ""
+
+    @property
+    def in_file(self) -> str:
+        return self.field or self.name
+
+
+class Feed(BaseModel):
+    """One declared feed: where its rows come from, and which bronze table they land in.
+
+    `table` is `schema.name`; `columns` are the source's columns in the order of the declaration.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=IDENTIFIER)
+    schema_name: str = Field(pattern=IDENTIFIER)
+    identifier: str = Field(pattern=IDENTIFIER)
+    description: str = ""
+    declared_in: str
+    external: AnyExternal
+    columns: tuple[Column, ...] = Field(min_length=1)
+
+    @field_validator("columns")
+    @classmethod
+    def _names_differ(cls, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        names = [column.name for column in columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"declared twice: {', '.join(twice)}")
+        return columns
+
+    @property
+    def table(self) -> str:
+        return f"{self.schema_name}.{self.identifier}"
+
+    @property
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+
+class FileFeed(Feed):
+    """A feed of files in a folder."""
+
+    external: AnyFiles
+
+    @model_validator(mode="after")
+    def _csv_holds_text(self) -> FileFeed:
+        other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
+        if self.external.file_format == "csv" and other:
+            raise ValueError(f"{NO_TEXT} (it is {other!r})")
+        return self
+
+
+class TableFeed(Feed):
+    """A feed from a table of a database."""
+
+    external: TableExternal
+
+
+class TopicFeed(Feed):
+    """A feed from a topic."""
+
+    external: TopicExternal
+
+
+KINDS: dict[Any, type[Feed]] = {"postgresql": TableFeed, "kafka": TopicFeed}
+
+
+def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
+    """Validate the feeds among a manifest's sources.
+
+    Args:
+        sources: source nodes of dbt's manifest, as dictionaries.
+
+    Returns:
+        The feeds by name, in the order of their names.
+
+    Raises:
+        DeclarationError: for the first feed that is declared wrongly.
+    """
+    feeds: dict[str, Feed] = {}
+    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
+        if node["name"] in feeds:
+            raise DeclarationError(
+                node["original_file_path"],
+                node["name"],
+                "name",
+                f"another feed has this name, in {feeds[node['name']].declared_in}",
+                "Give each feed a unique name.",
+            )
+        feeds[node["name"]] = _feed(node)
+    return feeds
+
+
+def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
+    """Return the named feeds, or all of them when no name is given.
+
+    Raises:
+        LandingError: when a name is not a declared feed.
+    """
+    wanted = list(dict.fromkeys(names)) or list(feeds)
+    for name in wanted:
+        if name not in feeds:
+            known = ", ".join(feeds) or "none"
+            raise LandingError(
+                f"There is no feed named '{name}' (declared: {known}).",
+                "Name a declared feed, or declare it in models/bronze/_bronze__sources.yml.",
+            )
+    return [feeds[name] for name in wanted]
+
+
+def _feed(node: Mapping[str, Any]) -> Feed:
+    external = {key: value for key, value in node["external"].items() if value not in (None, [], {})}
+    columns = [column for name, column in node["columns"].items() if not name.startswith(METADATA_PREFIX)]
+    try:
+        return KINDS.get(external.get("connector"), FileFeed)(
+            name=node["name"],
+            schema_name=node["schema"],
+            identifier=node.get("identifier") or node["name"],
+            description=node.get("description", ""),
+            declared_in=node["original_file_path"],
+            external=external_of(external),
+            columns=tuple(_column(column) for column in columns),
+        )
+    except ValidationError as error:
+        raise _explained(node, error) from error
+
+
+def _column(node: Mapping[str, Any]) -> Column:
+    meta = {**node.get("meta", {}), **node.get("config", {}).get("meta", {})}
+    return Column.model_validate({**node, "field": meta.get("field")})
+
+
+def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationError:
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"]]
+    if error.title.endswith("External"):
+        path = ["external", *path]
+    elif error.title == "Column" or NO_TEXT in first["msg"]:
+        path = ["columns", *(path or ["data_type"])]
+    problem = first["msg"].removeprefix("Value error, ")
+    if first["type"] != "missing" and NO_TEXT not in problem:
+        problem += f" (it is {first['input']!r})"
+    fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
+    if NO_TEXT in problem:
+        fix = "Set `data_type: string` here and cast the column in its silver model."
+    elif path[0] == "external" and path[-1] not in FIXES:
+        part = next((part for part in ("options", "contract") if part in path), None)
+        known = external_keys(node["external"], part)
+        fix = f"Allowed {'keys' if part != 'options' else part}: {', '.join(known)}; see docs/{_page(node)}."
+    return DeclarationError(node["original_file_path"], node["name"], ".".join(path) or "feed", problem, fix)
+
+
+def _page(node: Mapping[str, Any]) -> str:
+    return "sources.md" if "connector" in node["external"] else "landing.md"

@@ -1,0 +1,48 @@
+"""The `external:` block of a feed that is a topic of Kafka."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from python_ingest.feeds.external_files import Seconds, Strict
+from python_ingest.feeds.external_table import CONNECTION
+
+
+class TopicExternal(Strict):
+    """The block of a feed from Kafka.
+
+    Attributes:
+        connector: `kafka`.
+        connection: the connection's name, see `python_ingest.feeds.connections`.
+        topic: the topic.
+        value_format: `json`: an object of the declared columns; `avro`: a record of `avro_schema`.
+        avro_schema: a file with the schema that values were written with, from the project's folder.
+        has_schema_id: whether five bytes of a schema registry come before an Avro value.
+        starts: where the first landing begins: `earliest` or `latest`.
+        max_messages: the bound of one batch.
+        every: with `--follow`, how often a batch begins.
+        max_rejected_share: which part of a batch's messages may be undecodable (0 to 1); with more the
+            landing stops.
+        on_lost_rows: what to do where bronze no longer has messages that were landed: `stop` the landing, or
+            `accept` that they are gone.
+    """
+
+    connector: Literal["kafka"]
+    connection: str = Field(pattern=CONNECTION)
+    topic: str = Field(pattern=r"^[a-zA-Z0-9._-]+$")
+    value_format: Literal["json", "avro"] = "json"
+    avro_schema: str | None = None
+    has_schema_id: bool = False
+    starts: Literal["earliest", "latest"] = "earliest"
+    max_messages: int = Field(default=5_000_000, gt=0)
+    every: Seconds = 5
+    max_rejected_share: float | None = Field(default=None, ge=0, le=1)
+    on_lost_rows: Literal["stop", "accept"] = "stop"
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> TopicExternal:
+        if (self.value_format == "avro") != bool(self.avro_schema):
+            raise ValueError("set value_format avro and avro_schema together")
+        return self

@@ -1,0 +1,1 @@
+"""Feeds of files: listed, inspected, planned, appended to bronze, confirmed."""

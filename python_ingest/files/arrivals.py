@@ -1,0 +1,60 @@
+"""What lies in the raw folders: a look that starts no Spark and does not hold the lake."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from python_ingest.feeds.declarations import Feed, FileFeed
+from python_ingest.feeds.paths import COPIED, regex_of
+
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+HIDDEN = ("_", ".")
+
+
+def watched(feeds: Mapping[str, Feed]) -> list[FileFeed]:
+    """Return the feeds of files in local folders; `s3a://…`, tables and topics are not looked at."""
+    files = [feed for feed in feeds.values() if isinstance(feed, FileFeed)]
+    return [feed for feed in files if not SCHEME.match(feed.external.location)]
+
+
+def fingerprints(feeds: Iterable[FileFeed], root: Path, now: float) -> dict[str, str]:
+    """Return one word for the files of each feed that has any: another one when a file came, changed or went.
+
+    It is made of paths, sizes and times, and passes over what landing passes over: names that begin with
+    `_` or `.`, copies under way, files that do not fit the pattern or are younger than `settle`.
+
+    Args:
+        feeds: feeds of local folders.
+        root: the project's folder, which locations are relative to.
+        now: the present time, in seconds since 1970.
+    """
+    found = {}
+    for feed in feeds:
+        digest = hashlib.sha256()
+        files = sorted(_files(feed, root / feed.external.location, now - feed.external.settle))
+        for file in files:
+            digest.update(repr(file).encode())
+        if files:
+            found[feed.name] = digest.hexdigest()
+    return found
+
+
+def _files(feed: FileFeed, location: Path, settled: float) -> Iterator[tuple[str, int, int]]:
+    fits = re.compile(regex_of(feed.external.pattern).removesuffix(r"\z"))
+    for folder, folders, names in os.walk(location):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        for name in names:
+            file = Path(folder, name)
+            path = file.relative_to(location).as_posix()
+            if name.startswith(HIDDEN) or name.endswith(COPIED) or not fits.fullmatch(path):
+                continue
+            try:
+                facts = file.stat()
+            except FileNotFoundError:  # it has gone since it was listed
+                continue
+            if facts.st_mtime <= settled:
+                yield path, facts.st_size, facts.st_mtime_ns

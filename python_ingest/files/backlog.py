@@ -1,0 +1,49 @@
+"""Which files a landing looks at, and in which batches it lands those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.feeds.external_files import FilesExternal
+from python_ingest.files.storage import Storage
+from python_ingest.ops.ingested_files import Candidate, Manifest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def looked_at(storage: Storage, manifest: Manifest, external: FilesExternal, now: datetime) -> DataFrame:
+    """Return the listing of a landing: all files, or under `modified_after` the late and the open ones.
+
+    Args:
+        storage: where the files are.
+        manifest: what landed.
+        external: the feed's declaration.
+        now: the present time, UTC.
+    """
+    listing = storage.listing(now)
+    newest = manifest.newest_time() if external.discovery == "modified_after" else None
+    if newest is None:
+        return listing
+    is_late = f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap))
+    marked = listing.join(manifest.open_paths(), on="path", how="left")
+    return marked.where(is_late | f.col("is_open")).drop("is_open")
+
+
+def bounded(candidates: Sequence[Candidate], external: FilesExternal) -> Iterator[list[Candidate]]:
+    """Cut candidates into batches of `max_files` and `max_bytes`; a file is never cut."""
+    batch: list[Candidate] = []
+    size = 0
+    for candidate in candidates:
+        full = len(batch) == external.max_files or size + candidate.file.size > external.max_bytes
+        if batch and full:
+            yield batch
+            batch, size = [], 0
+        batch.append(candidate)
+        size += candidate.file.size
+    if batch:
+        yield batch

@@ -1,0 +1,49 @@
+"""Files that break while they are read: found by the error of the job that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from python_ingest.feeds.paths import spellings
+from python_ingest.files.acceptance import BROKEN, Examined
+from python_ingest.files.failures import broken_file
+from python_ingest.ops.ingested_files import Noted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def sorted_out(
+    error: Exception, files: Sequence[Examined], read: Callable[[Sequence[Examined]], DataFrame]
+) -> tuple[list[Examined], list[Noted]]:
+    """Return the files that can be read, and those that cannot, after one of them made a job fail.
+
+    Args:
+        error: the job's.
+        files: the files that it read.
+        read: gives the rows of files.
+    """
+    sound, noted = list(files), []
+    while True:
+        broken, reason = broken_one(error, sound)
+        sound.remove(broken)
+        noted.append(Noted(broken.plan, "rejected", reason))
+        try:
+            if sound:
+                read(sound).write.format("noop").mode("overwrite").save()
+            return sound, noted
+        except (Py4JJavaError, PySparkException) as next_error:
+            error = next_error
+
+
+def broken_one(error: Exception, files: Sequence[Examined]) -> tuple[Examined, str]:
+    """Return the file that made a job fail, with the reason; raise the error if it is none of them."""
+    found = broken_file(error)
+    broken = next((one for one in files if found and found[0] in spellings(one.file.uri)), None)
+    if broken is None or found is None:
+        raise error
+    return broken, BROKEN + found[1]

@@ -1,0 +1,136 @@
+"""Which file made a Spark job fail, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+
+from python_ingest.errors import LandingError, SparkLostError
+from python_ingest.project.build import plain_message
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+READING = re.compile(r"(?:while reading file|Could not read footer for file:?) (\S+?)\.?(?: SQLSTATE|\s|$)")
+# What decoders say of bytes that are not as they were written, as whole sentences: the rest may be no damage.
+DAMAGED = re.compile(
+    r"java\.io\.EOFException"  # Avro, and pages of Parquet
+    r"|Invalid sync!|Malformed data\. .*"  # Avro
+    r"|.* is not a Parquet file(?: \(length is too low: \d+\)|\. Expected magic number at tail.*)"
+    r"|Socket is closed by peer\.|don't know what type: .*|Incorrect type in stream\. .*"  # Parquet's headers
+    r"|Required field '\w+' was not .*"
+    r"|Unexpected end of input stream|gzip stream CRC failure|stored gzip size doesn't match .*"
+    r"|invalid (?:distance|literal|code|block|stored|bit)\b.*|incorrect (?:data|length) check"  # zlib
+    r"|unexpected end of stream|crc error"  # bzip2
+    r"|Not enough input bytes|Input is corrupted: .*|Bit ?stream (?:is not fully|end mark not) .*"  # zstd
+    r"|Data corruption detected|FAILED_TO_UNCOMPRESS\(\d+\)"  # zstd and snappy inside Parquet
+)
+# What is said by code that damaged bytes, or a fault of the reader's own, led astray.
+ASTRAY = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
+FULL = re.compile(r"No space left on device|Disk quota exceeded")
+DEPTH = 20
+SHOWN = 20  # files in a message
+
+
+def broken_file(error: Exception) -> tuple[str, str] | None:
+    """Return the file that Spark was reading when a job failed, and the innermost reason.
+
+    Args:
+        error: what a Spark action raised.
+
+    Returns:
+        The file as Spark names it (a URI) and one sentence, or None when the job did not fail in a file.
+    """
+    messages = _causes(error)
+    for message in messages:
+        if found := READING.search(message):
+            inner = [said for said in messages if said and not READING.search(said)]
+            return found[1], in_plain_words(first_sentence(inner[-1] if inner else message))
+    return None
+
+
+def in_plain_words(message: str) -> str:
+    """Return why a file cannot be read, without words of Java where its bytes are damaged.
+
+    Args:
+        message: what the first cause says, one sentence.
+    """
+    if DAMAGED.fullmatch(message):
+        return "it is truncated or damaged: write or copy it again"
+    if ASTRAY.fullmatch(message):
+        return f"Spark cannot read it, maybe because it is damaged ({message})"
+    return message
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Return whether something failed because a disk is full."""
+    return any(FULL.search(message) for message in _causes(error))
+
+
+def disk_full(feed: str, table: str, folder: str) -> LandingError:
+    """Return the error for a feed that did not land because a disk is full.
+
+    Args:
+        feed: the feed's name.
+        table: its bronze table.
+        folder: the lake's.
+    """
+    return LandingError(
+        f"Feed '{feed}': {table} could not be written: the disk of the lake ({folder}) or of Spark's "
+        "temporary files is full.",
+        "Free disk space and run the same command again: it finishes the batch, and nothing lands twice.",
+    )
+
+
+def innermost(error: Exception) -> str:
+    """Return what the first cause of an error says, in one sentence."""
+    return first_sentence(_causes(error)[-1])
+
+
+def spark_is_lost(spark: SparkSession) -> bool:
+    """Return whether the JVM in which Spark runs has ended, or is ending."""
+    context: Any = spark.sparkContext._jsc
+    try:
+        return bool(context.sc().isStopped())
+    except (Py4JError, OSError):
+        return True
+
+
+def spark_lost(feed: str, paths: Sequence[str]) -> SparkLostError:
+    """Return the error for a feed during whose landing the JVM ended.
+
+    Args:
+        feed: the feed's name.
+        paths: the files of the batch under way; empty when there was none.
+    """
+    more = f" and {len(paths) - SHOWN:,} more" * (len(paths) > SHOWN)
+    reading = f" while reading {', '.join(paths[:SHOWN])}{more}" * bool(paths)
+    return SparkLostError(
+        f"Feed '{feed}': Spark's process (the JVM) ended{reading}.",
+        "Run the same command again: it finishes the batch, and nothing lands twice. If Spark ends "
+        "again, give it more memory (TIDEMARK_DRIVER_MEMORY), or move these files away one by one. "
+        "See logs/spark.log for details.",
+    )
+
+
+def first_sentence(message: str) -> str:
+    """Return the first line of a message, without the Java class that it may begin with."""
+    lines = plain_message(message).splitlines() or [message.strip()]
+    return re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", lines[0].strip())[:300]
+
+
+def _causes(error: Exception) -> list[str]:
+    cause: Any = None
+    if isinstance(error, Py4JJavaError):
+        cause = error.java_exception
+    elif isinstance(error, PySparkException):
+        cause = getattr(error, "_origin", None)
+    messages = [str(error)]
+    while cause is not None and len(messages) < DEPTH:
+        messages.append(str(cause.toString()))
+        cause = cause.getCause()
+    return messages

@@ -1,0 +1,104 @@
+"""JSON records that are plain: one object whose every field is declared, given once, and held by its column.
+
+Most records are. They are seen by one parse into the columns' types and a count of their names, which costs
+less than half of what all records would cost that are looked at as `json_records.py` looks at the others.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add, and_
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegralType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+    VariantType,
+)
+
+from python_ingest.files.formats.json_text import holds_half
+from python_ingest.files.formats.rescue import NUMBER
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+EXACT = (BooleanType, DateType, TimestampNTZType, TimestampType)  # NULL where they do not hold it
+SAFE_DIGITS = 15  # a double has them all
+SAFE_INTEGER = 2**53  # up to which a double has every one
+NOT_NUMBERS = [sign + word for word in ("INF", "Infinity") for sign in ("", "+", "-")] + ["NaN"]
+NOT_NUMBERS += ['"Infinity"', '"-Infinity"']  # which the text of a number beyond a double becomes
+
+
+def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
+    """Add `_plain`: the record as a struct of the declared types where it is plain, else NULL.
+
+    Args:
+        lines: `_line`, one JSON object as text, and `_is_legible`.
+        types: the declared fields by their names in the file.
+    """
+    if not all(_can_be_plain(field.dataType) for field in types):
+        return lines.withColumn("_plain", f.lit(None).cast(types))
+    read = StructType([StructField(field.name, _read_as(field.dataType)) for field in types])
+    wrapped = f.concat(f.lit("["), "_line", f.lit("]"))
+    parsed = lines.select(
+        "*",
+        f.from_json(wrapped, ArrayType(read)).alias("_records"),
+        f.json_object_keys("_line").alias("_names"),
+    )
+    record = f.get("_records", f.lit(0))
+    held = [_held(record.getField(field.name), field.dataType).alias(field.name) for field in types]
+    values = [f.col("_values").getField(field.name) for field in types]
+    said = [_is_said(value, field.dataType) for value, field in zip(values, types, strict=True)]
+    is_plain = (
+        f.col("_is_legible")
+        & ~holds_half(f.col("_line"))
+        & ~f.contains("_line", f.lit("]"))  # it would close the wrapping, and the rest be passed over
+        & (f.size("_records") == 1)
+        # so none of them is unknown, given twice, null or lost
+        & (f.size("_names") == reduce(add, [value.isNotNull().cast("int") for value in values]))
+        & reduce(and_, [f.coalesce(one, f.lit(True)) for one in said])
+    )
+    plain = f.when(is_plain, f.col("_values")).alias("_plain")
+    return parsed.withColumn("_values", f.struct(*held)).select(*lines.columns, plain)
+
+
+def _can_be_plain(of: DataType) -> bool:
+    if isinstance(of, DecimalType):
+        return of.scale <= SAFE_DIGITS
+    return isinstance(of, (*EXACT, DoubleType, IntegralType, StringType))
+
+
+def _read_as(of: DataType) -> DataType:
+    if isinstance(of, DecimalType):  # which would be rounded
+        return VariantType()
+    return LongType() if isinstance(of, IntegralType) else of  # which would overflow
+
+
+def _held(read: Column, of: DataType) -> Column:
+    """Return a field's value in its column's type, NULL where it does not hold it."""
+    if isinstance(of, DecimalType):
+        text = read.cast("string")
+        value = text.try_cast(of)
+        return f.when((value == text.try_cast(NUMBER)) & text.rlike("^[0-9.-]+$"), value)
+    return read.try_cast(of)
+
+
+def _is_said(value: Column, of: DataType) -> Column:
+    """Return whether a value is what the record says to the letter; the others are looked at."""
+    if isinstance(of, DoubleType):
+        return f.abs(value) < SAFE_INTEGER
+    if isinstance(of, StringType):  # it may have been an object, a list, or no JSON
+        return ~f.substring(value, 1, 1).isin("{", "[") & ~value.isin(NOT_NUMBERS)
+    return f.lit(True)

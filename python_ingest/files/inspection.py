@@ -1,0 +1,241 @@
+"""What files begin with, and their checksums: read before a batch is planned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as f
+from rich.filesize import decimal
+
+from python_ingest.feeds.paths import spellings
+from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.failures import in_plain_words, innermost
+from python_ingest.files.storage import hadoop_path, read_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HEAD_BYTES = 65_536
+CHUNK = 5_000  # files whose heads are collected at once
+STREAMS = 8
+SUFFIXES = (".gz", ".bz2", ".zst", ".deflate", ".snappy", ".lz4")
+FIRST_LINE = (
+    "regexp_replace(substring_index(substring_index(cast(head as string), "
+    "'\\n', 1), '\\r', 1), '^\ufeff', '')"
+)
+FIRST_LINES = (
+    "try_divide(octet_length(content) - octet_length(replace(cast(content as string), first_line, '')), "
+    "octet_length(first_line))"
+)
+GROWING = "still being written"
+LINE_LIMIT = "mapreduce.input.linerecordreader.line.maxlength"
+MAX_LINE_BYTES = 32 * 2**20
+TOO_LONG = "it has a line of more than 32 MiB"
+MARK_BYTES = 3  # of a byte order mark, which Hadoop's reader leaves out
+SMALL_BYTES = 16 * 2**20  # a file up to this size is read by a Spark task as one value
+
+
+@dataclass(frozen=True)
+class Content:
+    """What was read of a file.
+
+    Attributes:
+        checksum: SHA-256 of its bytes, in hexadecimal.
+        head: the first bytes, decompressed.
+        error: why it cannot be read.
+        size: its bytes, decompressed.
+        first_lines: how often the text of its first line occurs in it; None where that was not counted.
+    """
+
+    checksum: str | None = None
+    head: bytes = b""
+    error: str | None = None
+    size: int = 0
+    first_lines: int | None = None
+
+
+def first_line(head: bytes) -> str:
+    """Return the first line of a text in UTF-8, without its byte order mark."""
+    return re.split("\r\n|\n|\r", head.decode("utf-8-sig", "replace"), maxsplit=1)[0]
+
+
+class Contents:
+    """Reads files of any Hadoop file system.
+
+    Args:
+        spark: the session whose Hadoop configuration is used.
+        has_lines: whether the files are text that is read by lines.
+        has_headers: whether the first one may be a header.
+        max_bytes: to how many bytes a compressed file may unpack.
+    """
+
+    def __init__(self, spark: SparkSession, *, has_lines: bool, has_headers: bool, max_bytes: int) -> None:
+        jvm: Any = spark.sparkContext._jvm
+        self._spark = spark
+        self._jvm = jvm
+        self._hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
+        self._codecs = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._hadoop)
+        self._has_lines = has_lines
+        self._has_headers = has_headers
+        self._max_bytes = max_bytes
+
+    def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+        """Read each file's checksum and its first bytes, decompressed.
+
+        Small files are read by Spark's tasks, many at a time; the others as streams, side by side.
+        """
+        small = [file for file in files if file.size <= SMALL_BYTES and self._codec(file) is None]
+        found: dict[str, Content] = {}
+        for start in range(0, len(small), CHUNK):
+            found |= self._small_contents(small[start : start + CHUNK])
+        others = [file for file in files if file.path not in found]
+        read = self._streamed(others)
+        return found | (self._with_lines(read, others) if self._has_lines else read)
+
+    def _streamed(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+        with ThreadPoolExecutor(STREAMS) as pool:
+            return dict(zip((file.path for file in files), pool.map(self._content, files), strict=True))
+
+    def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+        """Return the contents of those files that could be read and have the size that was listed."""
+        by_whole = {file.whole: file for file in files}
+        first_lines = FIRST_LINES if self._has_headers else "cast(null as bigint)"
+        try:
+            rows = (
+                read_files(self._spark.read, "binaryFile", files)
+                .selectExpr("*", f"substring(content, 1, {HEAD_BYTES}) as head")
+                .selectExpr("*", f"{FIRST_LINE} as first_line")
+                .selectExpr("path", "length", "sha2(content, 256)", "head", first_lines)
+                .collect()
+            )
+            return {
+                by_whole[path].path: Content(checksum, bytes(head), size=length, first_lines=number)
+                for path, length, checksum, head, number in rows
+                if by_whole[path].size == length
+            }
+        except (Py4JJavaError, PySparkException):
+            return {}  # one of them cannot be read: each is tried alone
+
+    def _with_lines(self, contents: dict[str, Content], files: Sequence[SourceFile]) -> dict[str, Content]:
+        """Count, in large or compressed files, the lines that are like the first one of any of them.
+
+        In compressed files the sizes of all lines are added, too: Hadoop's reader passes over a line that is
+        longer than its limit, and then bytes are missing in the sum.
+        """
+        sound = [file for file in files if contents[file.path].error is None]
+        for is_packed in (False, True):
+            some = [file for file in sound if (self._codec(file) is not None) == is_packed]
+            if some:
+                contents = contents | self._counted(contents, some, is_packed=is_packed)
+        return contents
+
+    def _counted(
+        self, contents: dict[str, Content], files: Sequence[SourceFile], *, is_packed: bool
+    ) -> dict[str, Content]:
+        first_lines = {first_line(contents[file.path].head) for file in files if self._has_headers}
+        if not first_lines and not is_packed:
+            return {}
+        try:
+            found = self._sums(files, first_lines) if is_packed else self._likes(files, first_lines)
+        except (Py4JJavaError, PySparkException) as error:
+            if len(files) == 1:
+                return {files[0].path: Content(error=in_plain_words(innermost(error)))}
+            each = (self._counted(contents, [file], is_packed=is_packed) for file in files)
+            return {path: content for one in each for path, content in one.items()}
+        counted = {}
+        for file in files:
+            content = contents[file.path]
+            likes, size = next((found[uri] for uri in spellings(file.uri) if uri in found), (0, 0))
+            if is_packed and content.size - size > MARK_BYTES:
+                counted[file.path] = Content(content.checksum, error=TOO_LONG)
+            else:
+                counted[file.path] = replace(content, first_lines=likes)
+        return counted
+
+    def _likes(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
+        """Return by URI how many lines are like a first one."""
+        lines = read_files(self._spark.read, "text", files)
+        likes = lines.where(f.col("value").isin(*first_lines)).groupBy("_metadata.file_path").count()
+        return {row[0]: (row[1], 0) for row in likes.collect()}
+
+    def _sums(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
+        """Return by URI how many lines are like a first one, and the bytes of all lines.
+
+        Where a line ends in a carriage return alone, lines are not counted, as none of them is like another.
+        """
+        line = f.col("value")
+        end = f.locate("\r", line)
+        reader = self._spark.read.option("lineSep", "\n").option(LINE_LIMIT, MAX_LINE_BYTES)
+        sums = (
+            read_files(reader, "text", files)
+            .groupBy("_metadata.file_path")
+            .agg(
+                f.count_if(line.isin(*first_lines, *(f"{first}\r" for first in first_lines))),
+                f.count("*") + f.sum(f.octet_length(line)),
+                f.bool_or((end > 0) & (end < f.char_length(line))),
+            )
+        )
+        return {row[0]: (0 if row[3] else row[1], row[2]) for row in sums.collect()}
+
+    def _content(self, file: SourceFile) -> Content:
+        try:
+            path = hadoop_path(self._spark, file)
+            file_system = path.getFileSystem(self._hadoop)
+            if file_system.getFileStatus(path).getLen() != file.size:
+                return Content(error=GROWING)
+            with closing(file_system.open(path)) as stream:
+                checksum = self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream)
+            with closing(file_system.open(path)) as stream:
+                head, size = self._unpacked(stream, self._codec(file))
+                if size is None and self._has_lines and self._lacks_line_ends(stream, file.size):
+                    return Content(str(checksum), error=TOO_LONG)
+            if size is not None and size > self._max_bytes:
+                return Content(str(checksum), error=f"it unpacks to more than {decimal(self._max_bytes)}")
+            return Content(str(checksum), head, size=file.size if size is None else size)
+        except (Py4JJavaError, PySparkException) as error:
+            return Content(error=in_plain_words(innermost(error)))
+
+    def _unpacked(self, stream: Any, codec: Any) -> tuple[bytes, int | None]:
+        """Return the first bytes, and of a compressed file, how many there are."""
+        plain = codec.createInputStream(stream) if codec else stream
+        head = self._bytes(plain, HEAD_BYTES)
+        if not codec:
+            return head, None
+        rest = self._bounded(plain, self._max_bytes)
+        return head, len(head) + self._jvm.org.apache.commons.io.IOUtils.consume(rest)
+
+    def _lacks_line_ends(self, stream: Any, size: int) -> bool:
+        """Return whether a file has a window of `MAX_LINE_BYTES` without an end of a line.
+
+        A line that is twice as long has such a window; to find an end takes some bytes of each.
+        """
+        for window in range(0, size - MAX_LINE_BYTES + 1, MAX_LINE_BYTES):
+            for start in range(window, window + MAX_LINE_BYTES, HEAD_BYTES):
+                stream.seek(start)
+                length = min(HEAD_BYTES, window + MAX_LINE_BYTES - start)
+                some = self._bytes(stream, length)
+                if b"\n" in some or b"\r" in some:
+                    break
+            else:
+                return True
+        return False
+
+    def _bytes(self, stream: Any, size: int) -> bytes:
+        """Read so many bytes, or as many as there are."""
+        return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(self._bounded(stream, size)))
+
+    def _bounded(self, stream: Any, size: int) -> Any:
+        return self._jvm.org.apache.commons.io.input.BoundedInputStream(stream, size)
+
+    def _codec(self, file: SourceFile) -> Any:
+        """Return the compression that Hadoop reads from the end of the name, or None."""
+        if not file.path.endswith(SUFFIXES):
+            return None
+        return self._codecs.getCodec(hadoop_path(self._spark, file))

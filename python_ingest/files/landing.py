@@ -1,0 +1,239 @@
+"""Landing a feed in bronze exactly once: plan, write, confirm.
+
+The plan is written to the manifest first; the append to bronze carries the batch's number as a Delta
+transaction (`txnAppId`, `txnVersion`), so a repeated append is skipped by Delta itself; then the manifest
+says `landed`. Killed anywhere, the next run finishes the planned batch under the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from python_ingest.bronze.contract import evolved_targets
+from python_ingest.bronze.history import Doubt
+from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.clock import Clock, utc_now
+from python_ingest.errors import LandingError
+from python_ingest.feeds.declarations import FileFeed
+from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
+from python_ingest.files.backlog import bounded, looked_at
+from python_ingest.files.broken_files import broken_one, sorted_out
+from python_ingest.files.inspection import Contents
+from python_ingest.files.landing_again import LandingAgain
+from python_ingest.files.progress import Progress
+from python_ingest.files.replay import Replayer
+from python_ingest.files.rows import bronze_rows, format_of
+from python_ingest.files.storage import Storage
+from python_ingest.ops.batch import Batch
+from python_ingest.ops.bronze_checks import BronzeChecks, Lost
+from python_ingest.ops.ingested_files import Candidate, Compared, Manifest
+from python_ingest.ops.rejected_records import Quarantine, check_broken_records
+from python_ingest.ops.schema_changes import SchemaChanges
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PART_BYTES = 32 * 2**20
+
+
+class Lander:
+    """Lands one feed.
+
+    Args:
+        spark: the session.
+        feed: the declaration.
+        ops_schema: the schema of the state tables.
+        clock: gives the time that becomes `_ingested_at`.
+        progress: is told how far the landing is.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        feed: FileFeed,
+        ops_schema: str,
+        clock: Clock = utc_now,
+        progress: Progress | None = None,
+    ) -> None:
+        self._feed = feed
+        self._progress = progress or Progress(feed.name)
+        self._clock = clock
+        self._cores = spark.sparkContext.defaultParallelism
+        self._storage = Storage(spark, feed)
+        self._reader = format_of(spark, feed)
+        self._bronze = BronzeTable(spark, feed)
+        self._manifest = Manifest(spark, ops_schema, feed.name)
+        self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
+        self._quarantine = Quarantine(spark, ops_schema, feed.name)
+        self._replayer = Replayer(self._reader, self._bronze, self._manifest, self._quarantine, clock)
+        contents = Contents(
+            spark,
+            has_lines=self._reader.has_lines,
+            has_headers=feed.external.file_format == "csv",
+            max_bytes=feed.external.max_bytes,
+        )
+        self._examiner = Examiner(feed, self._storage, contents, self._reader, self._manifest)
+        checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._lost_rows = LostRows(spark, feed, self._bronze, self._manifest, checks)
+
+    def land(self) -> Landed:
+        """Land all files that are new or have changed, the oldest first, in batches of bounded size.
+
+        Raises:
+            LandingError: when the feed's location cannot be read, a landed file changed and may not, landed
+                rows are gone from bronze, or the contract or a bound of broken records stops the batch.
+        """
+        outcome = Landed(self._feed.name)
+        compared = self._begun(outcome)
+        candidates, outcome.known = compared.candidates, compared.known
+        broken = {c.file.path: str(c.rejected_reason) for c in candidates if is_known_as_broken(c)}
+        outcome.rejected |= broken
+        self._land_all([c for c in candidates if c.file.path not in broken], outcome)
+        return outcome
+
+    def replay(self) -> Landed:
+        """Land again what was rejected: files that were set aside, and records that can be read by now.
+
+        Raises:
+            LandingError: as `land` does.
+        """
+        outcome = Landed(self._feed.name)
+        compared = self._begun(outcome)
+        self._land_all([c for c in compared.candidates if c.rejected_reason], outcome)
+        self._replayer.replay(outcome)
+        return outcome
+
+    def _begun(self, outcome: Landed) -> Compared:
+        """Make bronze ready and finish what an earlier run planned; give what is new."""
+        listing = looked_at(self._storage, self._manifest, self._feed.external, self._clock())
+        compared = self._manifest.compare(listing)
+        self._bronze.prepare(self._manifest.landed_batch)
+        if doubt := self._lost_rows.doubt():
+            self._take_back_planned(doubt)
+            outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
+            self._lost_rows.record(outcome.settled, self._clock())
+        is_resumed = self._finish_planned(listing, outcome)
+        return self._manifest.compare(listing) if doubt or is_resumed else compared  # lists once more
+
+    def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
+        self._progress.plan([candidate.file for candidate in candidates])
+        for some in bounded(candidates, self._feed.external):
+            files, rows = outcome.files, outcome.rows
+            self._progress.begin([candidate.file for candidate in some])
+            accepted = self._examiner.examine(some, self._bronze.targets, outcome, self._clock())
+            self._land_batch(accepted, outcome)
+            self._progress.end(outcome.files - files, outcome.rows - rows)
+
+    def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
+        """Plan, write, confirm; a file that breaks the write is set aside and the others are planned anew."""
+        self._evolve(accepted, outcome)
+        while accepted:
+            batch = None
+            try:
+                rows = self._rows(accepted)
+                check_broken_records(self._feed, rows)
+                planned = [examined.plan for examined in accepted]
+                batch = self._manifest.plan(planned, self._clock(), above=self._bronze.last_batch())
+                self._bronze.append(rows, batch)
+            except (Py4JJavaError, PySparkException) as error:
+                sound, broken = sorted_out(error, accepted, self._rows)
+                if batch:
+                    self._manifest.abandon(batch, f"{broken[0].file.path} is broken")
+                self._manifest.note([*broken], self._clock())
+                outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
+                accepted = sound
+            else:
+                self._confirm(batch, partial(list, accepted), outcome)
+                return
+
+    def _evolve(self, accepted: Sequence[Examined], outcome: Landed) -> None:
+        """Record the changes that the contract lets bronze follow, then follow them."""
+        found = [(examined.file.path, change) for examined in accepted for change in examined.changes]
+        new = self._schema_changes.record(found, self._clock())
+        outcome.evolved += [change.column for change in new if change.kind != "missing_column"]
+        for path, change in found:
+            if change.kind == "missing_column":
+                outcome.missing.setdefault(change.column, []).append(path)
+        self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
+
+    def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
+        again = LandingAgain(self._bronze, self._manifest, self._examiner, self._replayer, self._rows)
+        again.land(lost, self._storage.listing(self._clock()), partial(self._evolve, outcome=outcome))
+
+    def _take_back_planned(self, doubt: Doubt) -> None:
+        """Let what an earlier run planned be planned anew: nobody knows how many rows of it were removed."""
+        batch = self._manifest.unfinished()
+        if batch is None:
+            return
+        self._bronze.remove(batch)
+        if batch.is_replay:
+            self._quarantine.unmark(batch)
+        self._manifest.abandon(batch, f"bronze was changed: {doubt.cause}")
+
+    def _finish_planned(self, listing: DataFrame, outcome: Landed) -> bool:
+        """Finish the batch that an earlier run planned and did not confirm; return whether there was one."""
+        batch = self._manifest.unfinished()
+        if batch is None:
+            return False
+        if batch.is_replay:
+            self._replayer.finish(batch, outcome)
+            return True
+
+        def unchanged() -> list[Examined] | None:
+            return self._examiner.unchanged(batch, listing, self._bronze.targets)
+
+        if self._bronze.has(batch):
+            self._confirm(batch, lambda: unchanged() or [], outcome)
+        else:
+            files = unchanged()
+            if files is None:
+                self._manifest.abandon(batch, "a file of the batch was changed or deleted")
+                return True
+            try:
+                self._bronze.append(self._rows(files), batch)
+            except (Py4JJavaError, PySparkException) as error:
+                broken, _ = broken_one(error, files)
+                self._manifest.abandon(batch, f"{broken.file.path} is broken")
+                return True
+            self._confirm(batch, lambda: files, outcome)
+        outcome.resumed = batch.batch_id
+        return True
+
+    def _rows(self, files: Sequence[Examined]) -> DataFrame:
+        """Read files, in no more parts than it takes: each gives a file of the table."""
+        read = [(examined.file, examined.layout) for examined in files]
+        rows = bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
+        return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
+
+    def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
+        """Keep the broken records, and record the batch as landed.
+
+        Args:
+            batch: the batch, which bronze has.
+            files: gives its files as they were examined, as far as they are still there; called only where
+                records are broken, since a resumed batch is read anew for it.
+            outcome: what the landing did so far.
+        """
+        counted = self._bronze.counts(batch)
+        strangers = counted.keys() - {file.path for file in batch.files}
+        if strangers:
+            raise LandingError(
+                f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
+                "Bronze was written by something other than tidemark; restore the table and land again.",
+            )
+        if broken := {path for path, (_, number) in counted.items() if number}:
+            layouts = {examined.file.path: examined.layout for examined in files()}
+            names = {
+                path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
+            }
+            self._quarantine.keep(self._bronze.rows(batch), batch, self._bronze.identity(), names)
+        self._manifest.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
+        outcome.files += len(batch.files)
+        outcome.rows += sum(rows for rows, _ in counted.values())
+        outcome.broken += sum(number for _, number in counted.values())

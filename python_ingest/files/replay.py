@@ -1,0 +1,115 @@
+"""Replaying rejected records: those that can be read by now land as a batch of their own, exactly once.
+
+The batch is planned in the manifest, then its records are marked in `ops.rejected_records`, then they are
+appended to bronze and confirmed. Killed in between, the next run confirms what bronze has, or takes back
+the marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from datetime import datetime, timezone
+from functools import reduce
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql import functions as f
+
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.clock import Clock
+from python_ingest.files.acceptance import Landed
+from python_ingest.files.formats.base import Format, LineFormat
+from python_ingest.files.formats.lines import is_legible
+from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
+from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.rejected_records import Quarantine
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+KEY = ("batch_id", "row_id")
+
+
+class Replayer:
+    """Replays the rejected records of one feed.
+
+    Args:
+        reader: parses them as the feed is declared now.
+        bronze: where they land.
+        manifest: where the batch is recorded.
+        quarantine: where they are.
+        clock: gives the time that becomes `_ingested_at`.
+    """
+
+    def __init__(
+        self, reader: Format, bronze: BronzeTable, manifest: Manifest, quarantine: Quarantine, clock: Clock
+    ) -> None:
+        self._reader = reader
+        self._bronze = bronze
+        self._manifest = manifest
+        self._quarantine = quarantine
+        self._clock = clock
+
+    def names(self, layout: Hashable) -> list[str]:
+        """Return what must be kept of a file's layout so that its records can be parsed again."""
+        return cast(LineFormat, self._reader).names(layout)
+
+    def replay(self, outcome: Landed) -> None:
+        """Land the records that can be read now."""
+        waiting = self._quarantine.records(None)
+        if waiting is None:
+            return
+        read = self._parsed(waiting).groupBy(*KEY).agg(f.count("_corrupt_reason").alias("broken")).collect()
+        readable = [(row["batch_id"], row["row_id"]) for row in read if not row["broken"]]
+        outcome.waiting = len(read) - len(readable)
+        if readable:
+            plan = PlannedFile(REPLAY, len(readable), datetime(1970, 1, 1, tzinfo=timezone.utc), None)
+            batch = self._manifest.plan([plan], self._clock(), above=self._bronze.last_batch())
+            self._quarantine.mark(readable, batch)
+            self._land(batch, outcome)
+
+    def finish(self, batch: Batch, outcome: Landed) -> None:
+        """Confirm a replay that an earlier run planned, or take it back."""
+        if self._bronze.has(batch):
+            self._confirm(batch, outcome)
+        else:
+            self._quarantine.unmark(batch)
+            self._manifest.abandon(batch, "the replay was interrupted")
+
+    def rows(self, batch: Batch) -> DataFrame | None:
+        """Return the rows of the records that a batch replays, or None when there are none."""
+        records = self._quarantine.records(batch.batch_id)
+        if records is None:
+            return None
+        return self._parsed(records).withColumn("_row_number", f.monotonically_increasing_id())
+
+    def _land(self, batch: Batch, outcome: Landed) -> None:
+        rows = self.rows(batch)
+        assert rows is not None  # noqa: S101  # they were marked just now
+        self._bronze.append(rows, batch)
+        self._confirm(batch, outcome)
+
+    def _confirm(self, batch: Batch, outcome: Landed) -> None:
+        count = self._bronze.rows(batch).count()
+        self._manifest.confirm(batch, {REPLAY: count})
+        outcome.replayed += count
+
+    def _parsed(self, records: DataFrame) -> DataFrame:
+        reader = cast(LineFormat, self._reader)
+        lines = records.select(
+            f.col("raw_record").alias("_line"),
+            is_legible(f.col("raw_record")).alias("_is_legible"),
+            f.col("path").alias("_source_file"),
+            f.col("source_modified_at").alias("_source_modified_at"),
+            *KEY,
+            "fields",
+        )
+        kinds = [row[0] for row in records.select("fields").distinct().collect()]
+        parts = [
+            reader.parse(
+                names,
+                lines.where(f.col("fields") == f.array(*map(f.lit, names)).cast("array<string>")),
+                self._bronze.targets,
+            )
+            for names in kinds
+        ]
+        return reduce(lambda one, other: one.unionByName(other), parts)

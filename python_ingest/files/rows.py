@@ -1,0 +1,79 @@
+"""The rows of files in the shape of their bronze table: nothing dropped, nothing guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.bronze.columns import Target
+from python_ingest.feeds.declarations import FileFeed
+from python_ingest.feeds.paths import as_uri, spellings
+from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.formats.base import Format
+from python_ingest.files.formats.csv import Csv
+from python_ingest.files.formats.json import Json
+from python_ingest.files.formats.typed import Typed
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
+    "csv": Csv,
+    "json": Json,
+    "avro": Typed,
+    "parquet": Typed,
+}
+
+
+def format_of(spark: SparkSession, feed: FileFeed) -> Format:
+    """Return the reader of a feed's files."""
+    return FORMATS[feed.external.file_format](spark, feed)
+
+
+def bronze_rows(
+    reader: Format, root: str, files: Sequence[tuple[SourceFile, Hashable]], targets: Sequence[Target]
+) -> DataFrame:
+    """Read files, each by its own layout.
+
+    Args:
+        reader: from `format_of`.
+        root: the feed's location as Hadoop prints it, with a `/` at its end.
+        files: the files with what `Format.layout` said of them; at least one.
+        targets: the bronze table's columns.
+
+    Returns:
+        The columns, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, `_source_file`,
+        `_source_modified_at` and `_row_number` (unique in the result).
+    """
+    by_layout: dict[Hashable, list[SourceFile]] = {}
+    for file, layout in files:
+        by_layout.setdefault(layout, []).append(file)
+    parts = [reader.rows(layout, group, targets) for layout, group in by_layout.items()]
+    rows = reduce(lambda one, other: one.unionByName(other), parts)
+    return (
+        rows.withColumn("_source_file", _path_below(root, [file.path for file, _ in files]))
+        .withColumn("_row_number", f.monotonically_increasing_id())
+        .drop("_uri")
+    )
+
+
+def _path_below(root: str, paths: Sequence[str]) -> Column:
+    """Return the path of `_uri` relative to the root, decoded; an error where it is not below it.
+
+    Args:
+        root: as Hadoop prints it.
+        paths: all that there are: where none is encoded in a URI, none is decoded, row by row.
+    """
+    uri = f.col("_uri")
+    in_bytes = uri.cast("binary")  # of which a part is taken without counting characters
+    relative = f.raise_error(f.concat(f.lit(f"not below {root}: "), uri)).cast("string")
+    for prefix in spellings(as_uri(root)):
+        rest = f.substr(in_bytes, f.lit(len(prefix.encode()) + 1)).cast("string")
+        relative = f.when(f.startswith(uri, f.lit(prefix)), rest).otherwise(relative)
+    if not any("%" in as_uri(path) for path in paths):
+        return relative
+    decoded = f.url_decode(f.replace(relative, f.lit("+"), f.lit("%2B")))
+    return f.when(f.contains(relative, f.lit("%")), decoded).otherwise(relative)

@@ -1,0 +1,1 @@
+"""The tables of the lake, by format, and the lock of the lake."""

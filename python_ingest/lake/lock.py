@@ -1,0 +1,53 @@
+"""One process at a time on a local lake: who holds it, and for how long."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from python_ingest.errors import LakeBusyError
+
+LOCK = ".lock"
+DEFAULT_LAKE = "lake"  # as in profiles.yml
+_held: dict[Path, TextIO] = {}
+
+
+def lake_folder() -> Path:
+    """Return the local folder of the lake, as profiles.yml takes it from the environment."""
+    return Path(os.environ.get("TIDEMARK_LAKE", DEFAULT_LAKE))
+
+
+def hold(lake: Path) -> None:
+    """Hold the lake until this process ends, however it ends; again in the same process is no news.
+
+    The kernel gives the lock up with the process, so that a killed one leaves nothing behind.
+
+    Args:
+        lake: the lake's folder, which is made where it is missing.
+
+    Raises:
+        LakeBusyError: when another process holds it.
+    """
+    place = lake.resolve()
+    if place in _held:
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    lock = (place / LOCK).open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        holder = lock.read().strip() or "another process"
+        lock.close()
+        raise LakeBusyError(
+            f"The lake {lake} is held by {holder}.",
+            "Wait until it ends, or choose another lake with TIDEMARK_LAKE.",
+        ) from None
+    lock.truncate(0)
+    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    lock.write(f"process {os.getpid()} ({command})")
+    lock.flush()
+    _held[place] = lock

@@ -1,0 +1,175 @@
+"""Compaction of small files, and expiry of old versions, which never takes what a model has yet to read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from python_ingest.clock import utc_time
+from python_ingest.errors import TidemarkError
+from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KEPT_SNAPSHOTS = 5  # at least: landing finds a batch that it has appended by its snapshot
+CHECKED_HOURS = 168  # Delta refuses to keep less, unless told that nobody else is at work
+
+
+@dataclass
+class Maintained:
+    """What was done with one table.
+
+    Attributes:
+        table: `schema.name`.
+        before, after: files before and after; of an expiry, files deleted are `before - after`.
+        unread: models that have yet to read what would go, with the version that they have read up to.
+        seconds: time that it took.
+    """
+
+    table: str
+    before: int = 0
+    after: int = 0
+    unread: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the tables that there are, or those that are named.
+
+    Args:
+        spark: the session.
+        known: the project's tables, `schema.name`.
+        names: some of them; empty for all.
+
+    Raises:
+        TidemarkError: for a name that is none of them, or not built yet.
+    """
+    there = [table for table in known if table_exists(spark, table)]
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise TidemarkError(
+            f"There is no table {', '.join(unknown)}.", f"Choose from: {', '.join(there) or 'none yet'}."
+        )
+    return list(names) or there
+
+
+def compact(spark: SparkSession, tables: Sequence[str]) -> Iterator[Maintained]:
+    """Rewrite small files into few; no row changes, and no model reads anything again.
+
+    Args:
+        spark: the session.
+        tables: `schema.name`.
+    """
+    for table in tables:
+        started = time.monotonic()
+        if table_format(spark) == DELTA:
+            metrics = _first(spark, f"optimize {table}")["metrics"]
+            done = Maintained(table, metrics["numFilesRemoved"], metrics["numFilesAdded"])
+        else:
+            options = "map('min-input-files', '2')"
+            call = (
+                f"call {_catalog(spark)}.system.rewrite_data_files(table => '{table}', options => {options})"
+            )
+            row = _first(spark, call)
+            done = Maintained(table, row["rewritten_data_files_count"], row["added_data_files_count"])
+        done.seconds = time.monotonic() - started
+        yield done
+
+
+def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: str) -> Iterator[Maintained]:
+    """Delete files that only versions older than some hours need; a table with unread ones is left alone.
+
+    Args:
+        spark: the session.
+        tables: `schema.name`.
+        hours: how far time travel and late readers can go back afterwards.
+        ops_schema: the schema of the checkpoints.
+    """
+    horizon = datetime.now(timezone.utc) - timedelta(hours=hours)
+    marks = _marks(spark, ops_schema)
+    for table in tables:
+        started = time.monotonic()
+        done = Maintained(table, unread=_unread(spark, table, marks.get(table, {}), horizon))
+        if not done.unread:
+            is_delta = table_format(spark) == DELTA
+            done.before = _vacuum(spark, table, hours) if is_delta else _drop(spark, table, horizon)
+        done.seconds = time.monotonic() - started
+        yield done
+
+
+def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
+    """Vacuum a table where that would delete anything; a dry run tells no more than 1,000 files."""
+    settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}  # readers look for it in the history
+    if hours < CHECKED_HOURS:  # the lake has one process, so that nobody else is at work
+        settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        if spark.sql(f"vacuum {table} retain {hours} hours dry run").isEmpty():
+            return 0
+        spark.sql(f"vacuum {table} retain {hours} hours")
+    finally:
+        for name in settings:
+            spark.conf.unset(name)
+    return int(_first(spark, f"describe history {table} limit 1")["operationMetrics"]["numDeletedFiles"])
+
+
+def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
+    row = _first(
+        spark,
+        f"call {_catalog(spark)}.system.expire_snapshots(table => '{table}', "
+        f"older_than => timestamp '{horizon:%Y-%m-%d %H:%M:%S}', retain_last => {KEPT_SNAPSHOTS})",
+    )
+    return int(row["deleted_data_files_count"])
+
+
+def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
+    """Return the version up to which each model has read each table, by table and model."""
+    if not table_exists(spark, f"{ops_schema}.runs"):  # Iceberg's catalog does not see the view `checkpoints`
+        return {}
+    rows = spark.sql(
+        f"select source, model, max_by(version, sequence) as version from {ops_schema}.checkpoints "
+        "where model not like 'test.%' group by source, model"
+    )
+    found: dict[str, dict[str, int]] = {}
+    for row in rows.where("version is not null").collect():
+        found.setdefault(row["source"], {})[row["model"]] = row["version"]
+    return found
+
+
+def _unread(spark: SparkSession, table: str, marks: dict[str, int], horizon: datetime) -> list[str]:
+    """Return the readers that are behind, and would lose what they need to go on.
+
+    On Delta that is what came after their version, on Iceberg that version itself.
+    """
+    versions = _versions(spark, table) if marks else []
+    is_delta = table_format(spark) == DELTA
+    needed_since = {
+        version: later[1] if is_delta else at
+        for (version, at), later in zip(versions[1:], versions, strict=False)
+    }
+    return [
+        f"{model} (up to version {mark})"
+        for model, mark in sorted(marks.items())
+        if mark in needed_since and needed_since[mark] < horizon and table_exists(spark, model)
+    ]
+
+
+def _versions(spark: SparkSession, table: str) -> list[tuple[int, datetime]]:
+    """Return a table's versions with the times of their commits, newest first."""
+    if table_format(spark) == DELTA:
+        history = spark.sql(f"describe history {table}").selectExpr("version", "unix_micros(timestamp)")
+        return [(version, utc_time(at)) for version, at in sorted(history.collect(), reverse=True)]
+    return [(row["snapshot_id"], utc_time(row["at"])) for row in snapshots_of(spark, table)]
+
+
+def _catalog(spark: SparkSession) -> str:
+    return str(spark.catalog.currentCatalog())
+
+
+def _first(spark: SparkSession, statement: str) -> Any:
+    return spark.sql(statement).collect()[0]

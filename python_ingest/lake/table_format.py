@@ -1,0 +1,137 @@
+"""What landing asks of a table's format: Delta or Iceberg, as `spark.sql.sources.default` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pyspark.sql import functions as f
+
+from python_ingest.lake.delta_log import DeltaLog
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DELTA, ICEBERG = "delta", "iceberg"
+TABLE_ID = "tidemark.table_id"  # Iceberg's own id cannot be asked for in SQL
+APPENDED = "tidemark.appended"
+
+
+def table_format(spark: SparkSession) -> str:
+    """Return `delta` or `iceberg`."""
+    return str(spark.conf.get("spark.sql.sources.default"))
+
+
+def table_exists(spark: SparkSession, table: str) -> bool:
+    """Return whether the target's catalog has a table; Spark alone would look into the session's own, too."""
+    return spark.catalog.tableExists(f"{spark.catalog.currentCatalog()}.{table}")
+
+
+def properties_of_new(spark: SparkSession) -> dict[str, str]:
+    """Return the properties that every new table has."""
+    if table_format(spark) == DELTA:
+        return {}
+    modes = {f"write.{what}.mode": "copy-on-write" for what in ("merge", "update", "delete")}
+    return {"format-version": "2", TABLE_ID: str(uuid4()), **modes}
+
+
+def append(rows: DataFrame, table: str) -> None:
+    """Append rows in one commit."""
+    rows.write.format(table_format(rows.sparkSession)).mode("append").saveAsTable(table)
+
+
+def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
+    """Append rows in one commit, unless the table has had this append already.
+
+    Delta skips a number of a writer that is not above its last. Of Iceberg a snapshot is looked for that
+    carries the same writer and number; the lake has one writer at a time.
+
+    Args:
+        rows: with the table's columns.
+        table: `schema.name`.
+        writer: whose numbers these are.
+        number: grows from append to append.
+    """
+    spark = rows.sparkSession
+    if table_format(spark) == DELTA:
+        writing = rows.write.format(DELTA).option("txnAppId", writer).option("txnVersion", number)
+        writing.mode("append").saveAsTable(table)
+        return
+    mark = f"{writer} {number}"
+    if all(snapshot["summary"].get(APPENDED) != mark for snapshot in snapshots_of(spark, table)):
+        writing = rows.write.format(ICEBERG).option(f"snapshot-property.{APPENDED}", mark)
+        writing.mode("append").saveAsTable(table)
+
+
+def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
+    """Return an Iceberg table's snapshots, newest first: the present one, its parent and so on.
+
+    What was rolled back or replaced is not among them.
+
+    Returns:
+        Rows with `snapshot_id`, `parent_id`, `operation`, `summary`, and `at` in microseconds since 1970.
+    """
+    columns = ("snapshot_id", "parent_id", "operation", "summary", "unix_micros(committed_at) as at")
+    found = {
+        row["snapshot_id"]: row for row in spark.table(f"{table}.snapshots").selectExpr(*columns).collect()
+    }
+    present = spark.table(f"{table}.refs").where("name = 'main'").select("snapshot_id").first()
+    version, line = present["snapshot_id"] if present else None, []
+    while version in found:
+        line.append(found[version])
+        version = found[version]["parent_id"]
+    return line
+
+
+def loaded_iceberg(spark: SparkSession, table: str) -> Any:
+    """Return an Iceberg table as Iceberg's own object, which tells snapshots without a Spark job."""
+    jvm: Any = spark._jvm
+    name = f"{spark.catalog.currentCatalog()}.{table}"
+    loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
+    loaded.refresh()
+    return loaded
+
+
+def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str]) -> None:
+    """Put rows in the place of those of a batch that came from some files, or of all of the batch.
+
+    On Delta it is one commit. Iceberg replaces whole data files only: there the old rows are deleted, then
+    the new ones appended. A landing that is killed in between leaves rows gone, which the next one sees.
+
+    Args:
+        rows: with the table's columns.
+        table: `schema.name`.
+        batch_id: the value of `_batch_id`.
+        paths: values of `_source_file`; empty for all.
+    """
+    spark = rows.sparkSession
+    if table_format(spark) == DELTA:
+        replaced = f.col("_batch_id") == f.lit(batch_id)
+        if paths:
+            replaced &= f.col("_source_file").isin([*paths])
+        rows.writeTo(table).overwrite(replaced)
+        return
+    texts = [path.replace("\\", "\\\\").replace("'", "\\'") for path in paths]
+    listed = "', '".join(texts)
+    of_files = f" and _source_file in ('{listed}')" if texts else ""
+    # a DELETE makes a snapshot even where it finds no row, so that no reader takes this for a plain append
+    spark.sql(f"delete from {table} where _batch_id = {batch_id}{of_files}")
+    append(rows, table)
+
+
+def identity_of(spark: SparkSession, table: str) -> str:
+    """Return the id of a table, which another table of the same name does not have."""
+    if table_format(spark) == DELTA:
+        return DeltaLog(spark, table).identity
+    properties = spark.sql(f"show tblproperties {table}").where(f"key = '{TABLE_ID}'").first()
+    return str(properties["value"]) if properties else ""
+
+
+def location_of(spark: SparkSession, table: str) -> str:
+    """Return the folder of a table."""
+    if table_format(spark) == DELTA:
+        detail: Any = spark.sql(f"describe detail {table}").first()
+        return str(detail["location"])
+    row: Any = spark.sql(f"describe table extended {table}").where("col_name = 'Location'").first()
+    return str(row["data_type"])

@@ -1,0 +1,1 @@
+"""The tables of state: what landed, what was rejected, what changed."""

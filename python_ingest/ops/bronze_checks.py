@@ -1,0 +1,125 @@
+"""The table `ops.bronze_checks`: when bronze was compared with what landed, what was gone, and what then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyspark.sql.functions import expr
+
+from python_ingest.console.output import count_of, first_of
+from python_ingest.lake.table_format import table_exists
+from python_ingest.lake.tables import FeedTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COLUMNS = """
+    feed string comment 'Name of the feed',
+    table_id string comment 'Id of the bronze table',
+    version bigint comment 'Its version or snapshot when its rows were counted',
+    cause string comment 'Why they were counted',
+    decision string comment 'complete: nothing was gone; landed_again; compared: with the source; accepted',
+    lost array<struct<path: string, batch_id: bigint, landed: bigint, found: bigint>>
+        comment 'What was gone: rows landed and rows found; the path is null for a whole batch',
+    recorded_at timestamp comment 'When it was decided',
+    _sequence bigint comment 'Grows with each write to this feed'
+"""
+Decision = Literal["complete", "landed_again", "compared", "accepted"]
+SETTLED = "decision in ('accepted', 'compared')"  # what was gone then is missed no more
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Rows that were landed and are gone from bronze.
+
+    Attributes:
+        path: the file, relative to the feed's location; None for a whole batch.
+        batch_id: the batch in which they landed.
+        landed: how many landed.
+        found: how many bronze has of them.
+    """
+
+    path: str | None
+    batch_id: int
+    landed: int
+    found: int
+
+    @property
+    def rows(self) -> int:
+        return self.landed - self.found
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a check of bronze found, and what was decided.
+
+    Attributes:
+        table: `schema.name`.
+        cause: why bronze was checked.
+        decision: what was decided.
+        lost: what was gone.
+        version: bronze's version when its rows were counted last.
+    """
+
+    table: str
+    cause: str
+    decision: Decision
+    lost: tuple[Lost, ...]
+    version: int
+
+    @property
+    def message(self) -> str:
+        """What was found and decided, in a sentence."""
+        if not self.lost:
+            return f"{self.table} was changed ({self.cause}); all landed rows are still there"
+        ends = {
+            "landed_again": "landed again",
+            "compared": "compared all rows of the source and landed again those that it still has",
+            "accepted": "accepted (`on_lost_rows: accept`)",
+        }
+        return f"{gone(self.table, self.lost)} ({self.cause}): {ends[self.decision]}"
+
+
+def gone(table: str, lost: Sequence[Lost]) -> str:
+    """Return how many rows are gone, and of which files."""
+    names = [one.path or f"batch {one.batch_id}" for one in lost]
+    number = sum(one.rows for one in lost)
+    return f"{table} is missing {count_of(number, 'landed row')}, from {first_of(names)}"
+
+
+class BronzeChecks(FeedTable):
+    """The checks of one feed's bronze table.
+
+    Args:
+        spark: the session.
+        schema: the schema of the state tables.
+        feed: the feed's name.
+    """
+
+    def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
+        super().__init__(spark, schema, feed, "bronze_checks", COLUMNS)
+
+    def version(self, table_id: str) -> int | None:
+        """Return the version of a table at which its rows were counted last, or None when they never were."""
+        if not table_exists(self._spark, self._table):
+            return None
+        last: Any = self._rows().selectExpr("max_by(struct(table_id, version), _sequence) as last").first()
+        return last["last"]["version"] if last["last"] and last["last"]["table_id"] == table_id else None
+
+    def settled(self) -> DataFrame | None:
+        """Return what was decided to be gone (`batch_id`, `path`, `found`), or None when nothing ever was."""
+        if not table_exists(self._spark, self._table):
+            return None
+        lost = self._rows().where(SETTLED).selectExpr("_sequence", "inline(lost)")
+        return lost.groupBy("batch_id", "path").agg(expr("max_by(found, _sequence) as found"))
+
+    def record(self, table_id: str, settled: Settled, at: datetime) -> None:
+        """Record a check of a table, made at a time (UTC)."""
+        self._create()
+        last: Any = self._rows().selectExpr("coalesce(max(_sequence), 0) as sequence").first()
+        lost = [asdict(one) for one in settled.lost]
+        row = (table_id, settled.version, settled.cause, settled.decision, lost)
+        self._add([(*row, at, last["sequence"] + 1)])

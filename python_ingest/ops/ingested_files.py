@@ -1,0 +1,268 @@
+"""The manifest of landed files: the table `ops.ingested_files`.
+
+It is a log: a file gets a row `planned`, then `landed`; or `rejected` with a reason; or `abandoned` when
+a planned file changed before it could be landed; or `ignored` when it changed afterwards and may not be
+landed again. The newest row of a path is its present state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+
+from python_ingest.clock import utc_time
+from python_ingest.feeds.source_file import SourceFile, source_file
+from python_ingest.lake.tables import FeedTable
+from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COLUMNS = """
+    feed string comment 'Name of the feed',
+    path string comment 'Path of the file, relative to the location of the feed',
+    size bigint comment 'Bytes',
+    modified_at timestamp comment 'When the file was last modified',
+    checksum string comment 'SHA-256 of the bytes',
+    state string comment 'planned, landed, rejected, ignored or abandoned',
+    reason string comment 'Why the file was rejected, ignored or abandoned',
+    batch_id bigint comment 'The landing batch; null for a rejected file',
+    row_count bigint comment 'Rows in bronze; null unless landed',
+    recorded_at timestamp comment 'When the batch was planned or the file rejected',
+    _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
+"""
+LISTED = "struct<whole: string, size: bigint, modified_at: timestamp>"
+NEWEST = (  # the newest row of a path, and what was landed of it last
+    "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
+    "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
+)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What became of a file: a row of the manifest.
+
+    Attributes:
+        file: the file.
+        state: planned, landed, rejected, ignored or abandoned.
+        reason: why it was rejected, ignored or abandoned.
+        batch_id: its batch, if it is in one.
+        row_count: its rows in bronze, if it is landed.
+    """
+
+    file: PlannedFile
+    state: str
+    reason: str | None = None
+    batch_id: int | None = None
+    row_count: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A listed file that may be new, and what is known of its path.
+
+    Attributes:
+        file: the file as it is listed.
+        landed_checksum: the checksum with which the path was last landed; None when it never was.
+        landed_batch: the batch in which that was.
+        landed_rows: the rows that it brought.
+        rejected_reason: why the path was rejected, if that is its newest state.
+        is_same: whether size and time are those of its newest state.
+    """
+
+    file: SourceFile
+    landed_checksum: str | None
+    landed_batch: int | None
+    landed_rows: int | None
+    rejected_reason: str | None
+    is_same: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A listing compared with the manifest.
+
+    Attributes:
+        candidates: the files that may be new, the oldest first.
+        known: how many listed files were landed and have not changed.
+    """
+
+    candidates: list[Candidate]
+    known: int
+
+
+@dataclass
+class Last:
+    """The highest numbers of a feed's rows; 0 where there are none.
+
+    Attributes:
+        sequence: of the rows.
+        batch: of any batch.
+        closed: of a batch that is landed or abandoned.
+        landed: of a batch that is landed.
+    """
+
+    sequence: int = 0
+    batch: int = 0
+    closed: int = 0
+    landed: int = 0
+
+
+LAST = (
+    "coalesce(max(_sequence), 0) as sequence",
+    "coalesce(max(batch_id), 0) as batch",
+    "coalesce(max(batch_id) filter (where state in ('landed', 'abandoned')), 0) as closed",
+    "coalesce(max(batch_id) filter (where state = 'landed'), 0) as landed",
+)
+
+
+class Manifest(FeedTable):
+    """The manifest's rows of one feed.
+
+    Args:
+        spark: the session.
+        schema: the schema of the state tables.
+        feed: the feed's name.
+    """
+
+    def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
+        super().__init__(spark, schema, feed, "ingested_files", COLUMNS)
+        self._create()
+        self._known_last: Last | None = None
+
+    @property
+    def landed_batch(self) -> int:
+        """The highest batch that is landed; 0 when there is none."""
+        return self._last.landed
+
+    @property
+    def _last(self) -> Last:
+        """The highest numbers: `compare` finds them out beside what it looks for, else a query does."""
+        if self._known_last is None:
+            row: Any = self._rows().selectExpr(*LAST).first()
+            self._known_last = Last(*row)
+        return self._known_last
+
+    def unfinished(self) -> Batch | None:
+        """Return the batch that was planned and neither landed nor abandoned, if there is one.
+
+        There is one at most: a run finishes or abandons it before it plans the next.
+        """
+        if self._last.batch <= self._last.closed:
+            return None
+        return self.planned(self._last.batch)
+
+    def planned(self, batch_id: int) -> Batch:
+        """Return a batch as it was planned."""
+        rows = (
+            self._rows()
+            .where(f"state = 'planned' and batch_id = {batch_id}")
+            .selectExpr("*", "unix_micros(modified_at) as modified", "unix_micros(recorded_at) as recorded")
+            .orderBy("path")
+            .collect()
+        )
+        return Batch(batch_id, utc_time(rows[0]["recorded"]), tuple(_planned(row) for row in rows))
+
+    def landed(self) -> DataFrame:
+        """Return how many rows each landed file brought: `batch_id`, `path`, `landed`.
+
+        A file that changed is there with each of its batches. `path` is null for a batch of rejected records.
+        """
+        landed = self._rows().where("state = 'landed'").groupBy("batch_id", "path")
+        rows = landed.agg(f.expr("max_by(row_count, _sequence) as landed"))
+        return rows.selectExpr("batch_id", f"nullif(path, '{REPLAY}') as path", "landed")
+
+    def compare(self, listing: DataFrame) -> Compared:
+        """Return the listed files whose newest state is not landed with this size and time.
+
+        One query, which passes over the manifest once and tells the highest numbers, too.
+
+        Args:
+            listing: from `Storage.listing`.
+        """
+        rows = self._rows().withColumn("listed", f.lit(None).cast(LISTED))
+        files = listing.select("path", f.struct("whole", "size", "modified_at").alias("listed"))
+        by_path = (
+            rows.unionByName(files, allowMissingColumns=True)
+            .groupBy("path")
+            .agg(f.max("listed").alias("listed"), *map(f.expr, (*NEWEST, *LAST)))
+        )
+        same = "newest.size = listed.size and newest.modified_at = listed.modified_at"
+        done = f"newest.state in ('landed', 'ignored') and {same}"
+        candidate = (
+            "named_struct('file', named_struct('path', path, 'whole', listed.whole, 'size', listed.size, "
+            "'modified_at', unix_micros(listed.modified_at)), 'checksum', before.checksum, "
+            "'batch_id', before.batch_id, 'row_count', before.row_count, "
+            "'reason', if(newest.state = 'rejected', newest.reason, null), "
+            f"'is_same', coalesce({same}, false))"
+        )
+        found: Any = by_path.selectExpr(
+            f"collect_list({candidate}) filter (where listed is not null and not coalesce({done}, false))",
+            "count(listed)",
+            *(f"coalesce(max({name}), 0)" for name in ("sequence", "batch", "closed", "landed")),
+        ).first()
+        candidates, listed, *last = found
+        self._known_last = Last(*last)
+        ordered = sorted((Candidate(source_file(*file), *known) for file, *known in candidates), key=_age)
+        return Compared(ordered, listed - len(ordered))
+
+    def open_paths(self) -> DataFrame:
+        """Return paths (`path`, `is_open`) that were seen and are not landed: rejected, abandoned."""
+        is_open = "state not in ('landed', 'ignored')"
+        return self._newest().where(is_open).selectExpr("path", "true as is_open")
+
+    def newest_time(self) -> datetime | None:
+        """Return the latest modification time among the files that were landed."""
+        row = self._rows().where("state = 'landed'").selectExpr("unix_micros(max(modified_at))").first()
+        return utc_time(row[0]) if row and row[0] is not None else None
+
+    def plan(self, files: Sequence[PlannedFile], planned_at: datetime, above: int) -> Batch:
+        """Record a new batch as planned and return it.
+
+        Args:
+            files: the batch's files.
+            planned_at: UTC.
+            above: the highest batch number in bronze: Delta would skip a number that is not above it.
+        """
+        batch = Batch(max(self._last.batch, above) + 1, planned_at, tuple(files))
+        self.note([Noted(file, "planned", None, batch.batch_id) for file in files], planned_at)
+        self._last.batch = batch.batch_id
+        return batch
+
+    def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
+        """Record a batch as landed, with its rows by path."""
+        counts = [row_counts.get(file.path, 0) for file in batch.files]
+        self._close(batch, "landed", None, counts)
+
+    def abandon(self, batch: Batch, reason: str) -> None:
+        """Record that a planned batch will not be landed as it was planned."""
+        self._close(batch, "abandoned", reason, [None] * len(batch.files))
+
+    def _close(self, batch: Batch, state: str, reason: str | None, counts: Sequence[int | None]) -> None:
+        self._last.closed = max(self._last.closed, batch.batch_id)
+        if state == "landed":
+            self._last.landed = max(self._last.landed, batch.batch_id)
+        files = zip(batch.files, counts, strict=True)
+        self.note([Noted(f, state, reason, batch.batch_id, count) for f, count in files], batch.planned_at)
+
+    def note(self, outcomes: Sequence[Noted], at: datetime) -> None:
+        """Record what became of files, in one commit; nothing when there are none."""
+        if not outcomes:
+            return
+        self._last.sequence = number = self._last.sequence + 1
+        self._add([(*astuple(noted.file), *astuple(noted)[1:], at, number) for noted in outcomes])
+
+    def _newest(self) -> DataFrame:
+        return self._rows().groupBy("path").agg(f.expr(NEWEST[0])).select("newest.*")
+
+
+def _age(candidate: Candidate) -> tuple[datetime, str]:
+    return candidate.file.modified_at, candidate.file.path
+
+
+def _planned(row: Any) -> PlannedFile:
+    return PlannedFile(row["path"], row["size"], utc_time(row["modified"]), row["checksum"])

@@ -1,0 +1,149 @@
+"""Records that could not be read: the table `ops.rejected_records`, from which they can be replayed.
+
+Bronze has each of them as well, as a row with `_corrupt_record`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+
+from python_ingest.errors import LandingError
+from python_ingest.feeds.declarations import FileFeed
+from python_ingest.lake.table_format import append_once, table_exists
+from python_ingest.lake.tables import FeedTable, local_rows
+from python_ingest.ops.batch import Batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COLUMNS = """
+    feed string comment 'Name of the feed',
+    path string comment 'The file, relative to the location of the feed',
+    raw_record string comment 'The record as it was read; correct it here, then `tidemark replay-rejected`',
+    reason string comment 'Why it could not be read',
+    fields array<string> comment 'The columns of its file by position; empty where records name them',
+    source_modified_at timestamp comment 'When the file was last modified',
+    batch_id bigint comment 'Its landing batch, and',
+    row_id bigint comment 'its row in it: _batch_id and _row_number in bronze',
+    rejected_at timestamp comment 'When the batch was planned',
+    replayed_batch bigint comment 'The batch in which it landed after all; null until then'
+"""
+SHOWN = 200  # characters of a record in a message
+
+
+class Quarantine(FeedTable):
+    """The rejected records of one feed.
+
+    Args:
+        spark: the session.
+        schema: the schema of the state tables.
+        feed: the feed's name.
+    """
+
+    def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
+        super().__init__(spark, schema, feed, "rejected_records", COLUMNS)
+
+    def keep(
+        self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
+    ) -> None:
+        """Keep a batch's broken records, once.
+
+        Args:
+            rows: the batch's rows in bronze.
+            batch: the batch.
+            table_id: of the bronze table: batch numbers are those of one table.
+            fields: by path, the columns of the file by position; None where that is not known any more.
+        """
+        self._create()
+        named = [(path, list(names) if names is not None else None) for path, names in fields.items()]
+        names = local_rows(self._spark, "path string, fields array<string>", named)
+        broken = rows.where("_corrupt_record is not null").select(
+            f.lit(self._feed).alias("feed"),
+            f.col("_source_file").alias("path"),
+            f.col("_corrupt_record").alias("raw_record"),
+            f.col("_corrupt_reason").alias("reason"),
+            f.col("_source_modified_at").alias("source_modified_at"),
+            f.col("_batch_id").alias("batch_id"),
+            f.col("_row_number").alias("row_id"),
+            f.col("_ingested_at").alias("rejected_at"),
+            f.lit(None).cast("bigint").alias("replayed_batch"),
+        )
+        append_once(
+            broken.join(f.broadcast(names), on="path", how="left").select(
+                self._spark.table(self._table).columns
+            ),
+            self._table,
+            f"tidemark.reject.{self._feed}.{table_id}",
+            batch.batch_id,
+        )
+
+    def records(self, replayed_batch: int | None) -> DataFrame | None:
+        """Return the records that were replayed in a batch, or for None those that wait for it.
+
+        Returns:
+            None when there are none. Records whose columns are not known are left out.
+        """
+        if not table_exists(self._spark, self._table):
+            return None
+        batch = "null" if replayed_batch is None else str(replayed_batch)
+        found = self._rows().where(f"replayed_batch <=> {batch} and fields is not null")
+        return None if found.isEmpty() else found
+
+    def mark(self, keys: Sequence[tuple[int, int]], batch: Batch) -> None:
+        """Record that records (`batch_id`, `row_id`) are replayed in a batch."""
+        frame = local_rows(self._spark, "batch_id bigint, row_id bigint", keys)
+        frame.createOrReplaceTempView("_tidemark_replayed")
+        self._spark.sql(
+            f"merge into {self._table} as rejected using _tidemark_replayed as replayed "
+            f"on rejected.feed = '{self._feed}' and rejected.batch_id = replayed.batch_id "
+            "and rejected.row_id = replayed.row_id "
+            f"when matched then update set replayed_batch = {batch.batch_id}"
+        )
+        self._spark.catalog.dropTempView("_tidemark_replayed")
+
+    def unmark(self, batch: Batch) -> None:
+        """Take back the plan of a batch that did not land."""
+        if self.records(batch.batch_id) is not None:
+            self._spark.sql(
+                f"update {self._table} set replayed_batch = null "
+                f"where feed = '{self._feed}' and replayed_batch = {batch.batch_id}"
+            )
+
+
+def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
+    """Stop a batch with more broken records than its feed allows; costs a reading where there is a bound.
+
+    Args:
+        feed: the feed.
+        rows: the batch's rows as bronze would have them.
+
+    Raises:
+        LandingError: with the first of the broken records.
+    """
+    most, share = feed.external.max_rejected_records, feed.external.max_rejected_share
+    if most is None and share is None:
+        return
+    is_broken = f.col("_corrupt_reason").isNotNull()
+    shown = f.struct(
+        "_source_file", "_row_number", "_corrupt_reason", f.substring("_corrupt_record", 1, SHOWN)
+    )
+    counts: Any = rows.select(
+        f.count("*").alias("all"),
+        f.count_if(is_broken).alias("broken"),
+        f.min(f.when(is_broken, shown)).alias("first"),
+    ).first()
+    number, broken = counts["all"], counts["broken"]
+    if (most is None or broken <= most) and (share is None or broken <= share * number):
+        return
+    path, _, reason, record = counts["first"]
+    bounds = [f"max_rejected_records: {most}"] * (most is not None) + [f"max_rejected_share: {share}"] * (
+        share is not None
+    )
+    raise LandingError(
+        f"Feed '{feed.name}': {broken:,} of {number:,} records cannot be read, so none of them landed "
+        f"({', '.join(bounds)}). The first, in {path}: {reason}: {record!r}.",
+        f"Fix the files or the feed's options in {feed.declared_in}, or raise the limit.",
+    )

@@ -1,0 +1,107 @@
+"""The dbt project around the lake: its folder, its parsed manifest, its profile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from python_ingest.errors import DbtError, TidemarkError
+from python_ingest.feeds.declarations import Feed, feeds_of
+
+VIEWS = ("view", "ephemeral")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A parsed project.
+
+    Attributes:
+        root: the folder of dbt_project.yml.
+        feeds: the declared feeds by name.
+        ops_schema: the schema of the state tables.
+        tables: what the project lands, builds and keeps, as `schema.name`.
+        manifest: what dbt has parsed; commands of the same process need not parse again.
+    """
+
+    root: Path
+    feeds: dict[str, Feed]
+    ops_schema: str
+    tables: tuple[str, ...] = ()
+    manifest: Any = None
+
+
+def enter_root() -> Path:
+    """Change into the project's folder, found from the current one upwards, and return it.
+
+    Raises:
+        TidemarkError: when there is no dbt project here.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "dbt_project.yml").is_file():
+            os.chdir(folder)
+            return folder
+    raise TidemarkError(
+        f"There is no dbt project in {here} or above it.",
+        "Run tidemark inside the project's folder, the one with dbt_project.yml.",
+    )
+
+
+def load() -> Project:
+    """Parse the project with dbt and validate its feeds.
+
+    Raises:
+        DbtError: when dbt cannot parse the project.
+        DeclarationError: when a feed is declared wrongly.
+    """
+    root = enter_root()
+    manifest = invoke_dbt(["--quiet", "parse"])
+    sources = [source.to_dict() for source in manifest.sources.values()]
+    ops_schema = next((s["schema"] for s in sources if s["source_name"] == "ops"), "ops")
+    kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
+    tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
+    for node in manifest.nodes.values():
+        if node.resource_type in ("seed", "snapshot", "model") and node.config.materialized not in VIEWS:
+            tables.append(f"{node.schema}.{node.alias}")
+    return Project(root, feeds_of(sources), ops_schema, tuple(sorted(tables)), manifest)
+
+
+def invoke_dbt(arguments: Sequence[str]) -> Any:
+    """Run a dbt command in this process, on the Spark session that is already warm.
+
+    Args:
+        arguments: the words after `dbt`, as on a command line.
+
+    Returns:
+        dbt's result: the manifest for `parse`, the node results for `build`, `run` and `test`.
+
+    Raises:
+        DbtError: when the command fails; dbt has printed the reasons by then.
+    """
+    from dbt.cli.main import dbtRunner
+
+    outcome = dbtRunner().invoke(list(arguments))
+    if not outcome.success:
+        command = next((word for word in arguments if not word.startswith("-")), "dbt")
+        detail = f": {outcome.exception}" if outcome.exception else "."
+        raise DbtError(
+            f"dbt {command} failed{detail}",
+            "Read dbt's messages above; logs/dbt.log has all of them.",
+        )
+    return outcome.result
+
+
+def spark_settings(root: Path) -> dict[str, str]:
+    """Return the Spark settings of the profile's target, rendered by dbt.
+
+    Args:
+        root: the project's folder.
+    """
+    from dbt.config.runtime import load_profile
+
+    profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
+    credentials: Any = profile.credentials
+    return dict(credentials.server_side_parameters)

@@ -1,0 +1,115 @@
+"""Models compiled by dbt, and what each would read, for commands that look and do not run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from python_ingest.errors import DbtError
+from python_ingest.project import invoke_dbt
+from python_ingest.project.build import plain_message
+from python_ingest.project.model_code import code_of
+
+NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # macros/sql/note.sql writes it
+PLAIN_READS = "\n{{ tidemark.plain_reads() }}"  # a model without changes() and its kin says what it reads
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a compiled model reads of one source.
+
+    Attributes:
+        name: `schema.name`.
+        state: `incremental` for some versions, `nothing new`, else why it is read whole.
+        after: the version after which it is read; None where it is read whole.
+        last: the version up to which it is read; None where it has no versions.
+        said: the same in words, such as `versions 12..15`.
+        unproven: why a rebuild from it proves nothing: `never read`, `another table`, `changed`; or None.
+    """
+
+    name: str
+    state: str
+    said: str
+    after: int | None = None
+    last: int | None = None
+    unproven: str | None = None
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled model.
+
+    Attributes:
+        table: `schema.name`.
+        sql: its query.
+        reads: its sources.
+        prunes: name of a source and words, such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, where it
+            reads only what its changes touch.
+        materialized: as in dbt.
+        asks_incremental: whether its SQL asks `is_incremental()`.
+    """
+
+    table: str
+    sql: str
+    reads: tuple[Source, ...]
+    prunes: dict[str, str]
+    materialized: str
+    asks_incremental: bool
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether nothing says what it has read: it asks `is_incremental()` and reads by plain `ref()`."""
+        return self.asks_incremental and not self.reads
+
+
+def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
+    """Compile models with dbt; nothing is run.
+
+    Args:
+        selection: dbt selectors; empty for all models.
+        purpose: `verify` reads each source whole as of the model's checkpoint; `explain` reads what
+            the next run would.
+
+    Raises:
+        DbtError: when a model cannot be compiled.
+    """
+    from dbt.cli.main import dbtRunner
+
+    selected = [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
+    arguments = ["--log-level", "none", "--no-write-json", "compile", "--select", *selected]
+    arguments += ["--vars", json.dumps({"tidemark_purpose": purpose})]
+    manifest = invoke_dbt(["--log-level", "none", "parse"])
+    for node in manifest.nodes.values():
+        if node.resource_type == "model" and node.language == "sql":
+            node.raw_code += PLAIN_READS
+    outcome = dbtRunner(manifest).invoke(arguments)
+    result: Any = outcome.result
+    if result is None:
+        raise DbtError(f"dbt compile did not start: {outcome.exception}", "Run `dbt debug`.")
+    failed = [node for node in result.results if node.status in ("error", "fail")]
+    if failed:
+        name, message = failed[0].node.name, plain_message(failed[0].message)
+        raise DbtError(f"{name} does not compile: {message}", "Fix it and try again.")
+    nodes = [node.node for node in result.results if node.node.resource_type == "model"]
+    if not nodes:
+        raise DbtError(
+            f"No model matches {' '.join(selection)}.", "`dbt ls --resource-type model` lists them."
+        )
+    return [_compiled(node, manifest) for node in nodes]
+
+
+def _compiled(node: Any, manifest: Any) -> Compiled:
+    notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
+    reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
+    prunes = {note["prunes"]: note["said"] for note in notes if "prunes" in note}
+    return Compiled(
+        f"{node.schema}.{node.alias}",
+        node.compiled_code,
+        tuple(reads.values()),
+        prunes,
+        node.config.materialized,
+        code_of(manifest, node.unique_id)["asks_incremental"],
+    )

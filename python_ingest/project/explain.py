@@ -1,0 +1,138 @@
+"""What the next run would do, model by model, and why; nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
+from python_ingest.project.compiled_models import Compiled, Source, compiled_models
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a model would read of one source.
+
+    Attributes:
+        source: `schema.name`.
+        said: which versions, and why these.
+        rows: rows written to the source by these versions, or all rows when it is read whole.
+        bytes: bytes of the same.
+        is_idle: whether that is nothing.
+        touches: to which values of a column it would go back in the whole source, or nothing.
+    """
+
+    source: str
+    said: str
+    rows: int
+    bytes: int
+    is_idle: bool = False
+    touches: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the next run would do with one model.
+
+    Attributes:
+        table: `schema.name`.
+        reads: what it would read as things stand.
+        waits_for: models below it that the same run would change first, so that it may read more.
+        unproven: whether its SQL asks `is_incremental()` itself, so that nothing says what it reads.
+    """
+
+    table: str
+    reads: tuple[Read, ...]
+    waits_for: tuple[str, ...]
+    unproven: bool = False
+
+    @property
+    def idle(self) -> bool:
+        return not self.unproven and all(read.is_idle for read in self.reads)
+
+
+def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
+    """Plan models without running them.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+
+    Returns:
+        A plan for each model, those that feed others first.
+    """
+    plans: dict[str, Plan] = {}
+    waiting = {model.table: model for model in compiled_models(selection, purpose="explain")}
+    while waiting:
+        ready = [
+            model
+            for model in waiting.values()
+            if not waiting.keys() & {source.name for source in model.reads}
+        ]
+        for model in ready:
+            plans[model.table] = _plan(spark, model, plans)
+            del waiting[model.table]
+    return list(plans.values())
+
+
+def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
+    sources = [below[source.name] for source in model.reads if source.name in below]
+    waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
+    reads = (
+        replace(_read(spark, source), touches=model.prunes.get(source.name, "")) for source in model.reads
+    )
+    return Plan(model.table, tuple(reads), waits_for, model.is_unproven)
+
+
+def _read(spark: SparkSession, source: Source) -> Read:
+    rows, size = 0, 0
+    is_idle = source.state == "nothing new"
+    if not is_idle and source.last is not None and table_exists(spark, source.name):
+        if source.after is None:
+            rows, size = spark.table(source.name).count(), _bytes(spark, source.name)
+        else:
+            commits = _commits(spark, source.name, source.after, source.last)
+            rows, size = _total(commits, ROWS), _total(commits, BYTES)
+    return Read(source.name, source.said, rows, size, is_idle)
+
+
+def _commits(spark: SparkSession, table: str, after: int, last: int) -> list[Mapping[str, str]]:
+    """Return what the commits after a version up to another say of themselves."""
+    if table_format(spark) != DELTA:
+        return [*_summaries(spark, table, after, last)]
+    log = DeltaLog(spark, table)
+    commits = log.commits(log.version - after)
+    return [commit["operationMetrics"] for commit in commits if commit["version"] <= last]
+
+
+ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+BYTES = ("numTargetBytesAdded", "numOutputBytes", "added-files-size")
+
+
+def _total(metrics: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
+    """Add up metrics of commits; a plain write tells its rows as `numOutputRows`, a merge by kind."""
+    total = 0
+    for commit in metrics:
+        found = [int(commit[name]) for name in names if name in commit]
+        total += sum(found) if found else int(commit.get("numOutputRows", commit.get("added-records", 0)))
+    return total
+
+
+def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[dict[str, str]]:
+    """Return what an Iceberg table's snapshots after one up to another say of themselves, but compactions."""
+    line = snapshots_of(spark, source)
+    ids = [snapshot["snapshot_id"] for snapshot in line]
+    span = line[ids.index(last) : ids.index(after) if after in ids else len(line)]
+    return [snapshot["summary"] for snapshot in span if snapshot["operation"] != "replace"]
+
+
+def _bytes(spark: SparkSession, source: str) -> int:
+    if table_format(spark) == DELTA:
+        return int(DeltaLog(spark, source).state()["bytes"])
+    newest = snapshots_of(spark, source)[:1]
+    return sum(int(snapshot["summary"]["total-files-size"]) for snapshot in newest)

@@ -1,0 +1,43 @@
+"""Which feeds dbt selectors choose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from python_ingest.errors import DbtError
+from python_ingest.feeds.declarations import Feed
+from python_ingest.project import Project
+
+
+def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
+    """Return the feeds among what is selected; where there are none, those that the selected models read.
+
+    Args:
+        project: the project, parsed.
+        selection: dbt selectors, such as `source:bronze.orders+`.
+
+    Raises:
+        DbtError: when dbt does not understand the selectors, or they match nothing.
+    """
+    from dbt.cli.main import dbtRunner
+
+    output = ("--output", "json", "--output-keys", "unique_id")
+    command = ["--log-level", "none", "list", *output, "--select", *selection]
+    outcome = dbtRunner(project.manifest).invoke(command)
+    lines = outcome.result if isinstance(outcome.result, list) else []
+    chosen = [json.loads(line)["unique_id"] for line in lines]
+    if not chosen:
+        raise DbtError(
+            f"Nothing matches {' '.join(selection)}{f': {outcome.exception}' if outcome.exception else ''}.",
+            "`dbt ls` lists what can be selected.",
+        )
+    nodes = project.manifest.nodes
+    read = [below for name in chosen if name in nodes for below in nodes[name].depends_on_nodes]
+    for names in (chosen, read):
+        sources = [project.manifest.sources[name] for name in names if name in project.manifest.sources]
+        if feeds := {
+            s.name: project.feeds[s.name] for s in sources if s.name in project.feeds and s.external
+        }:
+            return list(feeds.values())
+    return []

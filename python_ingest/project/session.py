@@ -1,0 +1,95 @@
+"""The warm Spark session, built from profiles.yml."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from python_ingest.console.interrupts import on_interrupt
+from python_ingest.errors import TidemarkError
+from python_ingest.lake.lock import LOCK, hold, lake_folder
+from python_ingest.project import spark_settings
+
+JARS = Path(".jars")
+SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
+
+
+def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
+    """Hold the lake and return the Spark session that dbt will use too.
+
+    Args:
+        root: the project's folder, which must be the current one.
+        empty: delete what the lake holds first.
+
+    Raises:
+        LakeBusyError: when another process holds the lake.
+        TidemarkError: when the jars are not there yet.
+    """
+    if not any(JARS.glob("*.jar")):
+        raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
+    hold(lake_folder())
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # prints a failing query's stack trace, too
+    logging.getLogger().addFilter(_is_no_trace_of_py4j)
+    if empty:
+        _empty(lake_folder())
+    # Spark sets a handler of its own for Ctrl-C, which asks the JVM and waits
+    with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
+        return _session(spark_settings(root))
+
+
+def retarget(spark: SparkSession, root: Path) -> None:
+    """Let a warm session be that of another target of the profile: of the one that DBT_TARGET names.
+
+    Args:
+        spark: the session.
+        root: the project's folder.
+    """
+    for name, value in spark_settings(root).items():
+        if name.startswith(SWITCHED):
+            spark.conf.set(name, value)
+
+
+def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
+    """Leave out the stack trace that py4j logs when the JVM ends: the error itself is told."""
+    return not str(record.msg).startswith("Exception while sending command")
+
+
+def _session(settings: dict[str, str]) -> SparkSession:
+    builder = SparkSession.builder.enableHiveSupport()
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _empty(lake: Path) -> None:
+    for entry in lake.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != LOCK:
+            entry.unlink()
+
+
+@contextmanager
+def _quiet_jvm(logs: Path) -> Iterator[None]:
+    """Send what the JVM prints to its standard error to logs/spark.log while it starts.
+
+    The JVM inherits the file descriptor, so the redirection lasts for its life; ours ends here.
+    """
+    logs.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with (logs / "spark.log").open("a", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)

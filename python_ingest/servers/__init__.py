@@ -1,0 +1,1 @@
+"""Local servers on loopback ports, for `make services`, tests and benchmarks; what starts them stops them."""

@@ -1,0 +1,94 @@
+"""An S3-compatible object store: s3proxy."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from python_ingest.servers.common import JARS, MissingServerError, free_port, wait_until
+from python_ingest.servers.leash import leash
+
+WITHOUT_TAGS = "change.detection.version.required"  # s3proxy gives none for a file that was put there by hand
+
+
+@dataclass(frozen=True)
+class ObjectStore:
+    """An S3-compatible server; an object is a file, a bucket is a folder.
+
+    Attributes:
+        folder: where the buckets are.
+        endpoint: its URL.
+        key, secret: what it lets in.
+    """
+
+    folder: Path
+    endpoint: str
+    key: str = "tidemark"
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which Spark finds it."""
+        return {
+            "AWS_ENDPOINT_URL_S3": self.endpoint,
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": self.key,
+            "AWS_SECRET_ACCESS_KEY": self.secret,
+        }
+
+    @property
+    def options(self) -> str:
+        """What else Spark is told, as options of `spark-submit`."""
+        return f"--conf spark.hadoop.fs.s3a.{WITHOUT_TAGS}=false"
+
+    def bucket(self, name: str) -> Path:
+        """Make a bucket, and return its folder."""
+        path = self.folder / name
+        path.mkdir()
+        return path
+
+
+@contextmanager
+def object_store(folder: Path) -> Iterator[ObjectStore]:
+    """Start s3proxy, and stop it at the end."""
+    jar = next(JARS.glob("s3proxy-*.jar"), None)
+    if jar is None:
+        raise MissingServerError("the S3 server's jar is not in .servers/: `make test` fetches it")
+    buckets = folder / "buckets"
+    buckets.mkdir(parents=True)
+    store = ObjectStore(buckets, f"http://127.0.0.1:{free_port()}")
+    settings = {
+        "s3proxy.authorization": "aws-v2-or-v4",
+        "s3proxy.endpoint": store.endpoint,
+        "s3proxy.identity": store.key,
+        "s3proxy.credential": store.secret,
+        "jclouds.provider": "filesystem-nio2",
+        "jclouds.filesystem.basedir": str(buckets),
+    }
+    properties = folder / "s3proxy.properties"
+    properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
+    with (folder / "s3proxy.log").open("w") as log, leash(folder):
+        command = ["java", "-Xmx256m", "-jar", str(jar), "--properties", str(properties)]
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        try:
+            wait_until(lambda: _answers(store.endpoint), process, folder / "s3proxy.log")
+            yield store
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=5)  # noqa: S310  # our own
+    except urllib.error.HTTPError:
+        return True  # without a signature nobody is let in
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What `make setup` fetches and prepares."""

@@ -1,0 +1,169 @@
+"""Fetch the jars of jars.lock into .jars/ once, with the Ivy that pyspark ships, and check their hashes.
+
+Run as `python -m python_ingest.setup.jars [LOCK FOLDER]` (`make setup` does). Without `spark.jars.packages`
+a session starts with no resolution and needs no network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from python_ingest.errors import TidemarkError
+
+LOCK = Path("jars.lock")
+FOLDER = Path(".jars")
+IVY_EXTRA = "http://ant.apache.org/ivy/extra"
+
+
+@dataclass(frozen=True)
+class Jar:
+    """One line of jars.lock."""
+
+    sha256: str
+    group: str
+    artifact: str
+    version: str
+    classifier: str = ""
+
+    @property
+    def file_name(self) -> str:
+        return "-".join(filter(None, (self.artifact, self.version, self.classifier))) + ".jar"
+
+
+def read_lock(lock: Path) -> list[Jar]:
+    """Read jars.lock.
+
+    Raises:
+        TidemarkError: for a line that is not `SHA-256  group:artifact:version[:classifier]`.
+    """
+    jars = []
+    for number, line in enumerate(lock.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        words = line.split()
+        parts = words[-1].split(":")
+        if len(words) != 2 or len(parts) not in (3, 4):
+            raise TidemarkError(
+                f"{lock}, line {number}: {line!r} is not a hash and a coordinate.",
+                "Write `SHA-256  group:artifact:version[:classifier]`.",
+            )
+        jars.append(Jar(words[0], *parts))
+    return jars
+
+
+def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
+    """Bring the jars that are not there yet into the folder, and remove those that are not locked.
+
+    A jar with a wrong hash is not kept.
+
+    Args:
+        jars: what to fetch.
+        folder: where to put them.
+
+    Returns:
+        The paths of the jars fetched now.
+
+    Raises:
+        TidemarkError: when a jar cannot be had, or its hash is not the locked one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    locked = {jar.file_name for jar in jars}
+    for stray in folder.glob("*.jar"):
+        if stray.name not in locked:
+            stray.unlink()
+    wanted = [jar for jar in jars if not _is_sound(folder / jar.file_name, jar)]
+    if not wanted:
+        return []
+    with tempfile.TemporaryDirectory() as scratch:
+        _ivy(wanted, Path(scratch))
+        fetched = []
+        for jar in wanted:
+            found = Path(scratch) / "jars" / jar.file_name
+            if not _is_sound(found, jar):
+                raise TidemarkError(
+                    f"{jar.file_name} has the SHA-256 {_sha256(found)}, which differs from the lock file.",
+                    "If you changed the version on purpose, write this hash to the lock file.",
+                )
+            shutil.move(found, folder / jar.file_name)
+            fetched.append(folder / jar.file_name)
+    return fetched
+
+
+def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
+    """Retrieve the jars, without what they depend on, into scratch/jars."""
+    dependencies = "".join(
+        f"<dependency org={quoteattr(jar.group)} name={quoteattr(jar.artifact)} "
+        f'rev={quoteattr(jar.version)} transitive="false">{_classified(jar)}</dependency>'
+        for jar in jars
+    )
+    ivy_file = scratch / "ivy.xml"
+    ivy_file.write_text(
+        f'<ivy-module version="2.0" xmlns:e="{IVY_EXTRA}"><info organisation="tidemark" module="jars"/>'
+        f"<dependencies>{dependencies}</dependencies></ivy-module>",
+        encoding="utf-8",
+    )
+    command = [
+        _java(), "-jar", str(_ivy_jar()), "-error", "-ivy", str(ivy_file),
+        "-cache", str(scratch / "cache"), "-types", "jar", "bundle",
+        "-retrieve", str(scratch / "jars" / "[artifact]-[revision](-[classifier]).[ext]"),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if any(not (scratch / "jars" / jar.file_name).is_file() for jar in jars):
+        raise TidemarkError(
+            f"These jars cannot be fetched: {(done.stderr or done.stdout).strip()[-600:]}",
+            "Check the network (and its proxy, in JAVA_TOOL_OPTIONS) and run `make setup` again.",
+        )
+
+
+def _classified(jar: Jar) -> str:
+    if not jar.classifier:
+        return ""
+    name, classifier = quoteattr(jar.artifact), quoteattr(jar.classifier)
+    return f'<artifact name={name} type="jar" ext="jar" e:classifier={classifier}/>'
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else "java"
+
+
+def _ivy_jar() -> Path:
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise TidemarkError("pyspark is not installed here.", "Run `make setup`.")
+    return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+
+
+def _is_sound(path: Path, jar: Jar) -> bool:
+    return path.is_file() and _sha256(path) == jar.sha256
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def main() -> int:
+    """Fetch what is missing; print one line."""
+    try:
+        lock, folder = map(Path, sys.argv[1:] or (LOCK, FOLDER))
+        jars = read_lock(lock)
+        fetched = fetch(jars, folder)
+    except TidemarkError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+    print(f"{len(jars)} jars in {folder}/ ({len(fetched)} fetched now)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
