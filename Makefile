@@ -12,7 +12,7 @@ help: ## list the targets
 setup: .venv/.ready .jars/.ready ## create the virtual environment and download the jars, once
 
 demo: setup ## land the real purchase log in lake/ month by month, and build the models
-	@$(BIN)/tidemark demo
+	@$(QUICK_JAVA) $(BIN)/tidemark demo
 
 tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed
 	@$(BIN)/python -m python_ingest.servers beside $(BIN)/tidemark tour

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from python_ingest.commands.run import DATA_ONLY
 
+from python_ingest.commands.build import DATA_ONLY
 from python_ingest.project.explain import explain
 from python_ingest.project.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse, latest_version, take_back

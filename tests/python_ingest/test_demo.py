@@ -39,8 +39,8 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(demo.project, "load", Lakehouse)
     monkeypatch.setattr(demo, "warm_session", lambda root, empty: demo_session(empty))
     monkeypatch.setattr(demo, "land", land)
-    monkeypatch.setattr(demo.steps, "build", lambda *_: None)
-    monkeypatch.setattr(demo.steps, "verify", lambda *_: None)
+    monkeypatch.setattr(demo, "build_models", lambda *_: None)
+    monkeypatch.setattr(demo, "show_verdicts", lambda *_: None)
     monkeypatch.setattr(demo, "_show", lambda *_, **__: None)
     return lakes
 

@@ -52,7 +52,7 @@ def test_a_run_lands_them(lakehouse: project.Project, monkeypatch: pytest.Monkey
     monkeypatch.setattr(cli, "_opened", lambda: lakehouse)
     monkeypatch.setattr(cli, "warm_session", lambda root: None)
     monkeypatch.setattr(cli, "land_feeds", land)
-    monkeypatch.setattr(cli.steps, "build", lambda options, project: None)
+    monkeypatch.setattr(cli, "build_models", lambda options, project: None)
     cli.run(select=["source:bronze.transactions+"])
     cli.run()
     assert landed == [["transactions"], list(lakehouse.feeds)]
