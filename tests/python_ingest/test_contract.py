@@ -175,7 +175,7 @@ def test_a_declared_type_follows_bronze_or_stops(make_feed: MakeFeed) -> None:
     wide.write("b.json", '{"id": 2147483648, "name": "Bob"}\n')
     wide.land()
     assert wide.rows("id", "name") == [(1, None), (2147483648, "Bob")]
-    with pytest.raises(LandingError, match=r"people\.id holds bigint, and is declared date"):
+    with pytest.raises(LandingError, match=r"people\.id has type bigint but is declared as date"):
         make_feed({"id": "date"}, "json").land()
 
 

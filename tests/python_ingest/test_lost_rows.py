@@ -121,7 +121,7 @@ def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     people.write("four.csv", "id,name\n5,Eve\n")
     outcome = people.land()
     assert outcome.settled
-    assert "of it's 1.csv, two.csv, three.csv and 12 others (" in outcome.settled.message
+    assert "from it's 1.csv, two.csv, three.csv and 12 others (" in outcome.settled.message
     assert (outcome.files, _rows(people)) == (1, sorted([*before, ("5", "four.csv", 4)], key=str))
     assert people.land().settled is None
 
