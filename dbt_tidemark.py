@@ -138,13 +138,13 @@ def _session(adapter: SparkAdapter) -> SparkSession:
     """Return the embedded session; `getOrCreate` would give it the settings of the target that made it."""
     from pyspark.sql import SparkSession
 
+    from python_ingest.lake.delta_log import make_active
+
     if SparkSession._instantiatedSession is None:
         adapter.execute("select 1")  # opens it by the profile
     session = SparkSession._instantiatedSession
     assert session is not None  # noqa: S101
-    # a thread of dbt's has a session, and with it the target's catalog, while a statement runs only
-    jvm: Any = session._jvm
-    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    make_active(session)
     return session
 
 

@@ -17,8 +17,8 @@ from typing import Annotated
 import typer
 from pyspark.sql import SparkSession
 
-from benchmarks.pairs import APPEND, LAKE, MEGABYTE, Pairs, compared, console, feed_of, spread, timed
-from benchmarks.report import machine, markdown_table, versions
+from benchmarks.pairs import APPEND, LAKE, MEGABYTE, Pairs, compared, console, feed_of, timed
+from benchmarks.report import machine, markdown_table, spread, versions
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import utc_now
@@ -100,9 +100,10 @@ def measure(spark: SparkSession, name: str, folder: Path, repetitions: int) -> C
 def arrivals(spark: SparkSession, folder: Path, number: int) -> list[list[str]]:
     """Land one small file at a time, then nothing new, of a feed that has landed before."""
     folder.mkdir(parents=True)
+    text = HEADER + "".join(_lines()[:125])
     seconds: dict[str, list[float]] = {"one new file, 10 kB": [], "nothing new": []}
     for arrival in range(WARM + number):
-        (folder / f"orders_{arrival:04d}.csv").write_text(HEADER + "".join(_lines()[:125]))
+        (folder / f"orders_{arrival:04d}.csv").write_text(text)
         for taken in seconds.values():
             lander = partial(Lander, spark, feed_at(folder, "arriving"), "arriving_ops")
             took = timed(lambda lander=lander: lander().land())  # type: ignore[misc]
@@ -181,7 +182,10 @@ def main(
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")
     os.environ["TIDEMARK_LAKE"] = str(LAKE)
     os.chdir(ROOT)
-    command = f"python -m benchmarks.landing --gigabytes {gigabytes:g} --files {files} --known {known}"
+    command = (
+        f"python -m benchmarks.landing --gigabytes {gigabytes:g} --files {files} --known {known} "
+        f"--repetitions {repetitions}"
+    )
     invoke_dbt(["--quiet", "parse"])
     spark = warm_session(ROOT, empty=True)
     try:
@@ -202,7 +206,7 @@ def main(
             "`append alone` compares the plain copy with that step of the landing which reads, checks and",
             "writes rows.",
             "",
-            f"Measured by `{command}` on {machine()}, with {versions(spark)}. Repetitions: {repetitions}.",
+            f"Measured by `{command}` on {machine()}, with {versions(spark)}.",
             "",
             *markdown_table(
                 [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
 from rich.console import Console
 
-from benchmarks.report import markdown_table
+from benchmarks.report import markdown_table, spread
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import feeds_of
 from python_ingest.ops.ingested_batches import Batches
@@ -166,8 +166,3 @@ def timed(work: Callable[[], object]) -> float:
 
 def _process(spark: SparkSession) -> int:
     return int(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
-
-
-def spread(seconds: Sequence[float]) -> str:
-    """Say the median of seconds, the lowest and the highest."""
-    return f"{median(seconds):.1f} ({min(seconds):.1f}..{max(seconds):.1f})"

@@ -19,7 +19,6 @@ from benchmarks.measuring import Run, Statement
 
 MEGABYTE = 1024 * 1024
 KINDS = {  # by how the statement begins
-    "data tests": "never",
     "MERGE": "merge",
     "outcomes: computed and counted": "cache lazy table|select _outcome",
     "values to prune by": r"select count\(\*\) as number|select 1 as one",
@@ -28,7 +27,7 @@ KINDS = {  # by how the statement begins
     "run recorded": "insert",
     "catalog": "show|describe",
 }
-OTHERS = "others: the query's columns"
+TESTS, OTHERS = "data tests", "others: the query's columns"
 
 
 @dataclass
@@ -55,6 +54,11 @@ class Measured:
     def increment(self) -> float:
         """Seconds of an increment, the median."""
         return median(run.seconds for run in self.increments)
+
+    @property
+    def increment_cpu(self) -> float:
+        """Processor seconds of an increment, the median."""
+        return median(run.cpu_seconds for run in self.increments)
 
     @property
     def increment_bytes(self) -> float:
@@ -160,8 +164,9 @@ def _seconds(
     return [
         ["scale", "rows", "full refresh", "increment", "its CPU", "nothing new: run", "build", "commits",
          f"increment / at {scale.scale}x", ratio],
-        *([f"{s.scale}x", f"{s.rows:,}", f"{m.full.seconds:.1f}", _spread(m),
-           f"{median(r.cpu_seconds for r in m.increments):.1f}", f"{m.idle_run.seconds:.1f}",
+        *([f"{s.scale}x", f"{s.rows:,}", f"{m.full.seconds:.1f}",
+           spread([run.seconds for run in m.increments]), f"{m.increment_cpu:.1f}",
+           f"{m.idle_run.seconds:.1f}",
            f"{m.idle_build.seconds:.1f}", f"{m.idle_commits}", f"{m.increment / first.increment:.2f}",
            f"{value:.1f}"] for (s, m), value in zip(measured, ratios, strict=True)),
     ]  # fmt: skip
@@ -171,22 +176,18 @@ def _ratios(scale: Scale) -> list[float]:
     ours, stock = scale.tidemark, scale.stock
     return [
         ours.increment / stock.increment,
-        _cpu(ours) / _cpu(stock),
+        ours.increment_cpu / stock.increment_cpu,
         ours.full.seconds / stock.full.seconds,
         ours.full.cpu_seconds / stock.full.cpu_seconds,
         ours.idle_build.seconds / stock.idle_build.seconds,
     ]
 
 
-def _cpu(measured: Measured) -> float:
-    return median(run.cpu_seconds for run in measured.increments)
-
-
 def _kinds(scale: Scale) -> list[list[str]]:
     """Return number and seconds of the last increment's statements by kind, for both projects."""
     rows = [["kind", "Tidemark", "seconds", "stock", "seconds"]]
     found = [scale.tidemark.increments[-1].statements, scale.stock.increments[-1].statements]
-    for kind in (*KINDS, OTHERS):
+    for kind in (TESTS, *KINDS, OTHERS):
         cells = [kind]
         for statements in found:
             seconds = [one.seconds for one in statements if _kind(one) == kind]
@@ -200,13 +201,8 @@ def _kinds(scale: Scale) -> list[list[str]]:
 
 def _kind(statement: Statement) -> str:
     if statement.node.startswith("test."):
-        return "data tests"
+        return TESTS
     return next((kind for kind, beginning in KINDS.items() if re.match(beginning, statement.text)), OTHERS)
-
-
-def _spread(measured: Measured) -> str:
-    seconds = [run.seconds for run in measured.increments]
-    return f"{measured.increment:.1f} ({min(seconds):.1f}..{max(seconds):.1f})"
 
 
 def _mebibytes(measured: Measured) -> str:
@@ -215,6 +211,11 @@ def _mebibytes(measured: Measured) -> str:
 
 def _rows(measured: Measured) -> str:
     return f"{median(run.rows_read for run in measured.increments):,.0f}"
+
+
+def spread(seconds: Sequence[float]) -> str:
+    """Say the median of seconds, the lowest and the highest."""
+    return f"{median(seconds):.1f} ({min(seconds):.1f}..{max(seconds):.1f})"
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -13,8 +13,8 @@ from typing import Any
 import psycopg
 from pyspark.sql import SparkSession
 
-from benchmarks.pairs import BATCH, MEGABYTE, STATE, compared, console, feed_of, spread
-from benchmarks.report import markdown_table
+from benchmarks.pairs import BATCH, MEGABYTE, STATE, compared, console, feed_of
+from benchmarks.report import markdown_table, spread
 from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.landing import TableLander

@@ -32,9 +32,9 @@
 
 {# What is read of a source. `unproven`: why a rebuild from it proves nothing, in `tidemark verify`. #}
 {% macro said_in_sql(window) %}
-    {% set facts = {'reads': window.source, 'unproven': none} %}
-    {% for name in ('state', 'after', 'last', 'said', 'unproven') if name in window %}
-        {% do facts.update({name: window[name]}) %}
+    {% set facts = {'reads': window.source} %}
+    {% for name in ('state', 'after', 'last', 'said', 'unproven') %}
+        {% do facts.update({name: window.get(name)}) %}
     {% endfor %}
     {{ return(tidemark.note(facts)) }}
 {% endmacro %}

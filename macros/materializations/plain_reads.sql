@@ -9,7 +9,7 @@
         {% set name = tidemark.table_name(source) %}
         {% set now = tidemark.table_state(source) if tidemark.has_versions(source) else {} %}
         {% set mark = tidemark.checkpoint(this, name) %}
-        {% set window = {'source': name, 'state': 'nothing new' if how.state == 'incremental' else how.state, 'last': now.version} %}
+        {% set window = {'source': name, 'state': 'nothing new' if how.state == 'incremental' else how.state, 'last': now.get('version')} %}
         {% if how.state == 'verify' %}
             {% do window.update(
                 said='as of version ' ~ now.version if now else 'as it is: it has no versions',

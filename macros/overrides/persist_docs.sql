@@ -16,7 +16,7 @@
 
 {# The comments of a table's columns by column name. A column without a comment has an empty text. #}
 {% macro comments_of(relation) %}
-    {% set log = adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none %}
+    {% set log = tidemark.log_of(relation) %}
     {% if log %}
         {{ return(log.comments) }}
     {% endif %}

@@ -22,8 +22,10 @@
             {{ return(written.commit.rows) }}
         {% endif %}
     {% endfor %}
-    {% set found = adapter.first_row(
-        tidemark.run_state('seen'), 'select count(*) as rows from ' ~ tidemark.as_of(relation, version)
-    ) %}
-    {{ return(found['rows'] | int) }}
+    {% set counted = tidemark.run_state('counted') %}
+    {% set whole = tidemark.as_of(relation, version) %}
+    {% if whole not in counted %}
+        {% do counted.update({whole: run_query('select count(*) as rows from ' ~ whole).rows[0]['rows'] | int}) %}
+    {% endif %}
+    {{ return(counted[whole]) }}
 {% endmacro %}

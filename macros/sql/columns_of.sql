@@ -1,6 +1,6 @@
 {# The types of a table's columns by column name, in table order. #}
 {% macro columns_of(relation) %}
-    {% set log = adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none %}
+    {% set log = tidemark.log_of(relation) %}
     {% if log %}
         {{ return(log.columns) }}
     {% endif %}
@@ -9,4 +9,9 @@
         {% do found.update({column.name: column.dtype}) %}
     {% endfor %}
     {{ return(found) }}
+{% endmacro %}
+
+{# A Delta table's log, if this process has it open; else none. #}
+{% macro log_of(relation) %}
+    {{ return(adapter.delta_log(tidemark.table_name(relation)) if tidemark.table_format() == 'delta' else none) }}
 {% endmacro %}

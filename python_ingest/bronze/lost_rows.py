@@ -1,7 +1,8 @@
 """Rows that were landed and are gone from bronze: noticed by its commits, counted, and never passed over.
 
-Each landing asks bronze's commits (`bronze_history`), which takes no query. Only where one of them may have
-removed rows are those in bronze counted and compared with what landed; the feed's `on_lost_rows` decides.
+Each landing asks bronze's commits (`bronze/history.py`), which takes no query. Only where one of them may
+have removed rows are those in bronze counted and compared with what landed; the feed's `on_lost_rows`
+decides.
 """
 
 from __future__ import annotations

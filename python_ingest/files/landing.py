@@ -164,7 +164,11 @@ class Lander:
 
     def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
         again = LandingAgain(self._bronze, self._manifest, self._examiner, self._replayer, self._rows)
-        again.land(lost, self._storage.listing(self._clock()), partial(self._evolve, outcome=outcome))
+        everything = self._storage.listing(self._clock()).persist()  # each batch looks for its files
+        try:
+            again.land(lost, everything, partial(self._evolve, outcome=outcome))
+        finally:
+            everything.unpersist()
 
     def _take_back_planned(self, doubt: Doubt) -> None:
         """Let what an earlier run planned be planned anew: nobody knows how many rows of it were removed."""

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 LOOKED_AT = 5  # commits, for the newest append
 
 
+def make_active(spark: SparkSession) -> None:
+    """Let a session be that of this thread, which Delta and the catalog ask for.
+
+    Threads of dbt's have one only while a statement runs.
+    """
+    jvm: Any = spark._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+
+
 @dataclass(frozen=True)
 class Appended:
     """What a commit appended, by the statistics of its files.
@@ -66,8 +75,7 @@ class DeltaLog:
         jvm: Any = spark._jvm
         self._jvm = jvm
         identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Option.apply(schema))
-        # Delta asks for the session of the thread, which dbt's threads have while a statement runs only
-        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+        make_active(spark)
         delta = jvm.org.apache.spark.sql.delta
         self._log: Any = delta.DeltaLog.forTable(spark._jsparkSession, identifier)
         self._file_names: Any = delta.util.FileNames

@@ -33,9 +33,9 @@ class Source:
     name: str
     state: str
     said: str
-    after: int | None = None
-    last: int | None = None
-    unproven: str | None = None
+    after: int | None
+    last: int | None
+    unproven: str | None
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,12 @@ where amount >= (select max(amount) from {{ this }})
 {% endif %}
 group by amount
 """
+LOOSE = """
+sources:
+  - name: loose
+    schema: "{{ target.schema }}_bronze"
+    tables: [{name: loose_in}]
+"""
 
 
 @pytest.fixture
@@ -75,6 +81,22 @@ def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -
     assert (plan.idle, read.rows) == (False, 5)
     (behind,) = verify(guarded.spark, ["plain"])
     assert behind.unproven == f"{guarded.table('guarded')} has changed since its last run; run it once"
+
+
+def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: Path) -> None:
+    """R2.2: it is read in full each time, and proved against the table as it is."""
+    (models / "loose.yml").write_text(LOOSE)
+    (models / "plain.sql").write_text(PLAIN.replace("ref('guarded')", "source('loose', 'loose_in')"))
+    guarded.spark.sql(f"create table {guarded.prefix}_bronze.loose_in using parquet as select 5 as amount")
+    for _ in range(2):
+        guarded.said("plain")
+        os.chdir(models.parent)
+        (verdict,) = verify(guarded.spark, ["plain"])
+        assert (verdict.rows, verdict.holds) == (1, True)
+        (plan,) = explain(guarded.spark, ["plain"])
+        (read,) = plan.reads
+        assert read.said.startswith("all of it (full: reads it without changes()")
+        assert (plan.idle, read.rows) == (False, 0)
 
 
 def test_a_plain_model_goes_without_its_sources_rows(guarded: Guarded, models: Path) -> None:
