@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.lake.table_format import table_exists
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHOWN = 10
+AT_ONCE = 2  # while a comparison is planned, which takes one core, another one runs
 UNPROVEN = {
     "never read": "it has no checkpoint for {}",
     "another table": "{} was replaced since its last run",
@@ -74,19 +77,23 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
         selection: dbt selectors; empty for all models.
 
     Yields:
-        A verdict for each model, in dbt's order.
+        A verdict for each model, in dbt's order. Views keep nothing that could be wrong, and get none.
     """
-    for model in compiled_models(selection, purpose="verify"):
-        if model.materialized in VIEWS:
-            continue  # nothing is kept of it that could be wrong
-        with _timed(Verdict(model.table)) as verdict:
-            if not table_exists(spark, model.table):
-                verdict.unproven = "not built yet"
-            elif (unproven := _unproven(model)) is not None:
-                verdict.unproven = unproven
-            else:
-                _compare(spark, model.sql, verdict)
-        yield verdict
+    models = compiled_models(selection, purpose="verify")
+    kept = [model for model in models if model.materialized not in VIEWS]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(partial(_verdict, spark), kept)
+
+
+def _verdict(spark: SparkSession, model: Compiled) -> Verdict:
+    with _timed(Verdict(model.table)) as verdict:
+        if not table_exists(spark, model.table):
+            verdict.unproven = "not built yet"
+        elif (unproven := _unproven(model)) is not None:
+            verdict.unproven = unproven
+        else:
+            _compare(spark, model.sql, verdict)
+    return verdict
 
 
 def _unproven(model: Compiled) -> str | None:
