@@ -1,9 +1,9 @@
 """The code of a model or a test: what its rows or its outcome depend on besides the tables that it reads.
 
 The code is the SQL as it is written, of the node and of the views that it reads, and the macros that they
-use. Comments, white space and `config(…)` do not count. Of this project's own macros only those count that
-put row logic into a query: the others decide how a model reads and writes, not what its rows are. A change
-of theirs that alters rows raises ENGINE_REVISION.
+use. Comments, white space and `config(…)` do not count. Of the engine's macros only those count that put row
+logic into a query: the others decide how a model reads and writes, not what its rows are. A change of theirs
+that alters rows raises ENGINE_REVISION.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import PurePath
 from typing import Any
 
 ENGINE_REVISION = 1
-ENGINE = frozenset(("changes", "formats", "materializations", "overrides", "records", "sql", "tests"))
+ENGINE = "dbt_tidemark"  # the package
+ROW_LOGIC = ("staging", "change_records")  # its folders of macros that put row logic into a query
 DBT = ("dbt", "dbt_spark")
 TOKEN = re.compile(
-    r"\{\{-?\s*(?:config\(.*?\)|tidemark\.plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
+    r"\{\{-?\s*(?:config\(.*?\)|dbt\.plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
     r"""|(?P<kept>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+|.)""",
     re.DOTALL,
 )
@@ -110,8 +111,9 @@ def _macros(manifest: Any, nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _is_of_engine(macro: Any) -> bool:
-    _, found, inside = PurePath(macro.original_file_path).as_posix().rpartition("macros/")
-    return bool(found) and inside.partition("/")[0] in ENGINE
+    """Return whether a macro is of the engine, and decides how a model reads and writes alone."""
+    first, *inside = PurePath(macro.original_file_path).parts
+    return macro.package_name == ENGINE and first == "macros" and inside[0] not in ROW_LOGIC
 
 
 def _settings(node: Any) -> Iterator[str]:

@@ -18,7 +18,7 @@ from sqlglot.errors import SqlglotError
 QUERY = re.compile(r"\b(as|from|join|in|exists)\s*\(\s*$", re.IGNORECASE)
 READERS = ("changes", "touched_keys", "pinned", "folded")
 MARK = re.compile(r"(?P<kind>variable|block|comment)_(?P<side>begin|end)")
-CALL = re.compile(r"^\s*(?:tidemark\.)?(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*$", re.DOTALL)
+CALL = re.compile(r"^\s*(?:dbt\.)?(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*$", re.DOTALL)
 RELATION = re.compile(r"\b(?:ref|source)\s*\((?P<names>[^)]*)\)")
 TEXT = re.compile(r"""['"]([^'"]*)['"]""")
 TOUCHED = re.compile(r"""\btouched\s*=\s*['"]([^'"]*)['"]""")

@@ -9,21 +9,20 @@ from typing import Any
 import pytest
 from dbt.cli.main import dbtRunner
 
-from python_ingest.project.model_code import code_of, normalized
+from python_ingest.project.model_code import code_of, code_texts, normalized
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 DAY, SEEN, TESTED = "models/day.sql", "models/seen.sql", "models/day.yml"
-ROUNDED, DIGITS, ENGINE = "macros/mine/rounded.sql", "macros/mine/digits.sql", "macros/changes/reading.sql"
+ROUNDED, DIGITS = "macros/mine/rounded.sql", "macros/mine/digits.sql"
 RECENT, SINGLE = "tests/generic/recent.sql", "tests/single.sql"
 FILES = {
     "dbt_project.yml": "name: shop\nprofile: tidemark\nmodels: {+materialized: table}\n",
-    DAY: "select 1 as id, {{ rounded('1.5') }}, 'a  b' as b, {{ reading() }} as d from {{ ref('seen') }}",
+    DAY: "select 1 as id, {{ rounded('1.5') }}, 'a  b' as b, {{ quoted('a') }}, {{ landing_order() }} as d from {{ ref('seen') }}",
     SEEN: "{{ config(materialized='view') }} select 1 as id",
     TESTED: "models: [{name: day, columns: [{name: id, data_tests: [recent]}]}]",
     ROUNDED: "{% macro rounded(x) %}round({{ x }}, {{ digits() }}){% endmacro %}",
     DIGITS: "{% macro digits() %}{{ var('digits', 2) }}{% endmacro %}",
-    ENGINE: "{% macro reading() %}1{% endmacro %}",
     RECENT: "{% test recent(model, column_name, since='2025') %}"
     "select * from {{ model }} where {{ column_name }} < {{ since }}{% endtest %}",
     SINGLE: "select * from {{ ref('day') }} where id > 1",
@@ -63,7 +62,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ({DIGITS: ("2", "3")}, {"macros"}),
         ({DIGITS: ("'digits'", "'places'")}, {"macros", "variables"}),
         ({DIGITS: ("var('digits', 2)", "env_var('D', '2')")}, {"macros", "variables", "environment"}),
-        ({ENGINE: ("1", "2"), RECENT: ("<", ">")}, set()),
+        ({RECENT: ("<", ">")}, set()),
     ],
 )
 def test_only_code_counts(before: dict[str, Any], tmp_path: Path, changes: Changes, differ: set[str]) -> None:
@@ -91,6 +90,13 @@ def test_what_changes_an_outcome_by_itself(tmp_path: Path, changes: Changes, uns
     tests = [name for name in manifest.nodes if name.startswith("test.shop.")]
     assert len(tests) == 2
     assert {code_of(manifest, name)["unsettled"] for name in tests} == {None, unsettled}
+
+
+def test_the_engine_is_no_code_of_a_model(tmp_path: Path) -> None:
+    """R2.1: of its macros only those count that put row logic into a query."""
+    texts = " ".join(code_texts(parsed(tmp_path, {}), "model.shop.day"))
+    assert "macro landing_order" in texts
+    assert "macro quoted" not in texts
 
 
 def test_quotes_are_left_alone() -> None:

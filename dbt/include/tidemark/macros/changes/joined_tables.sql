@@ -1,0 +1,50 @@
+{# Records the versioned tables that a model reads by a plain ref() or source(), besides changes() and similar macros. If one
+   changes, rows that were built with it may change too, so the model is rebuilt. #}
+{% macro note_joined_tables() %}
+    {% set joined = {} %}
+    {% set read = dbt.run_state('windows').get(model.unique_id, {}) %}
+    {% set is_plain = dbt.is_plain(model) %}
+    {% set relations = dbt.joined_below(model, read) if read and not flags.EMPTY or is_plain else [] %}
+    {% set state = dbt.read_state().state if relations or is_plain else none %}
+    {% for relation in relations %}
+        {% set source = dbt.table_name(relation) %}
+        {% set now = dbt.table_state(relation) %}
+        {% do joined.update({source: {
+            'source': source, 'source_id': 'joined ' ~ now.id, 'after': none, 'last': now.version,
+            'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ now.version
+        }}) %}
+    {% endfor %}
+    {% do dbt.run_state('joined').update({model.unique_id: joined}) %}
+{% endmacro %}
+
+{# Looks through views, except a view that is itself read by its changes. #}
+{% macro joined_below(node, read) %}
+    {% set found = [] %}
+    {% for below in dbt.dependencies(node) %}
+        {% set relation = dbt.relation_of(below) %}
+        {% set is_read = dbt.table_name(relation) in read %}
+        {% if dbt.is_view(below) and not is_read %}
+            {% do found.extend(dbt.joined_below(below, read)) %}
+        {% elif dbt.has_versions(relation) and not is_read %}
+            {% do found.append(relation) %}
+        {% endif %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
+{% macro is_of_join(mark) %}
+    {{ return((mark.source_id or '').startswith('joined ')) }}
+{% endmacro %}
+
+{# Why a plainly joined table may return other rows than at the checkpoint, as text, or none. #}
+{% macro lost_join(relation, mark) %}
+    {% set now = dbt.table_state(relation) %}
+    {% set age = dbt.age_of(now, mark.version) %}
+    {% if mark.source_id == 'joined ' ~ now.id and age is not none %}
+        {% set commits = dbt.commits_since(relation, mark.version) %}
+        {% if commits | length == age and not dbt.may_change_rows(commits) %}
+            {{ return(none) }}
+        {% endif %}
+    {% endif %}
+    {{ return(dbt.table_name(relation) ~ ' changed, and is joined as it is') }}
+{% endmacro %}

@@ -1,0 +1,28 @@
+{# The changes of a window as a view that Spark computes once for the models and tests of this command. None if there is only
+   one reader, if there are too many rows, or for commands whose SQL is for people to read. #}
+{% macro kept_changes(relation, window) %}
+    {% if flags.WHICH not in ('build', 'run', 'test') or not adapter.is_embedded()
+        or dbt.readers_of(window.source) < 2 or dbt.read_metrics(relation, window).rows > 1000000 %}
+        {{ return(none) }}
+    {% endif %}
+    {% set name = ['tidemark_changes', window.source | replace('.', '_'), window.after, window.last, invocation_id[:8]] | join('_') %}
+    {{ return(adapter.keep_once(
+        dbt.run_state('kept'), name, dbt.by_format('change_rows')(relation, window, '', false)
+    )) }}
+{% endmacro %}
+
+{# The number of models and tests of this command that read a table directly. #}
+{% macro readers_of(table) %}
+    {% set state = dbt.run_state('readers') %}
+    {% if 'counts' not in state %}
+        {% set counts = {} %}
+        {% for node in graph.nodes.values() if node.unique_id in selected_resources and node.resource_type in ('model', 'test') %}
+            {% for below in dbt.dependencies(node) %}
+                {% set name = dbt.table_name(dbt.relation_of(below)) %}
+                {% do counts.update({name: counts.get(name, 0) + 1}) %}
+            {% endfor %}
+        {% endfor %}
+        {% do state.update(counts=counts) %}
+    {% endif %}
+    {{ return(state.counts.get(table, 0)) }}
+{% endmacro %}

@@ -1,0 +1,79 @@
+{# The id and version of the model's table to store with its checkpoints: what this run wrote or saw, else the previous values. #}
+{% macro table_after(node, relation, mark) %}
+    {% set tables = dbt.run_state('tables') %}
+    {% set name = dbt.table_name(relation) %}
+    {% set written = dbt.run_state('written').get(node.unique_id, {}).get('version') %}
+    {% if written is not none and written is not undefined and name not in tables %}
+        {% do dbt.table_state(relation) %}
+    {% endif %}
+    {% set seen = tables.get(name, {}) %}
+    {% if node.unique_id in dbt.run_state('doubted') %}
+        {{ return({'id': mark.get('table_id'), 'version': mark.get('table_version')}) }}
+    {% endif %}
+    {% set versions = [written, seen.version, mark.table_version] | reject('undefined') | reject('none') | list %}
+    {{ return({'id': seen.id or mark.get('table_id'), 'version': versions | first if versions else none}) }}
+{% endmacro %}
+
+{# The model's checkpoints, one for each source that it has read. #}
+{% macro own_marks() %}
+    {% set marks = [] %}
+    {% for node in dbt.tables_below(model) %}
+        {% set mark = dbt.checkpoint(this, dbt.table_name(dbt.relation_of(node))) %}
+        {% if mark and mark.table_version is not none %}
+            {% do marks.append(mark) %}
+        {% endif %}
+    {% endfor %}
+    {{ return(marks) }}
+{% endmacro %}
+
+{# The checkpoint of the model's latest run. The checkpoint of one source may be older if it had nothing new. #}
+{% macro newest_mark() %}
+    {% set marks = dbt.own_marks() | sort(attribute='recorded_at') %}
+    {% set newest = namespace(mark=marks[-1] if marks else {}, age=none) %}
+    {% set latest = marks | selectattr('recorded_at', 'equalto', newest.mark.recorded_at) | list %}
+    {% if latest | map(attribute='table_version') | unique | list | length > 1 %}
+        {% for mark in latest %}
+            {% set age = dbt.age_of(dbt.table_state(this), mark.table_version) %}
+            {% if age is not none and (newest.age is none or age < newest.age) %}
+                {% set newest.mark, newest.age = mark, age %}
+            {% endif %}
+        {% endfor %}
+    {% endif %}
+    {{ return(newest.mark) }}
+{% endmacro %}
+
+{# Why the model's table is not as its runs left it, as text, or none. #}
+{% macro lost_table() %}
+    {% set mark = dbt.newest_mark() %}
+    {% if not mark %}
+        {{ return(none) }}
+    {% endif %}
+    {% set name = dbt.table_name(this) %}
+    {% set now = dbt.table_state(this) %}
+    {% if mark.table_id not in (none, now.id) or dbt.age_of(now, mark.table_version) is none %}
+        {{ return(name ~ ' was replaced or rolled back after its last run') }}
+    {% endif %}
+    {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
+    {% set may_be_of_hook = ('delete', 'update', 'overwrite') if has_hooks and not adapter.is_embedded() else () %}
+    {% for commit in dbt.commits_since(this, mark.table_version) %}
+        {% if commit.is_foreign and commit.operation | lower not in may_be_of_hook %}
+            {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
+        {% elif commit.tells_net_changes and not commit.keeps_rows and not has_hooks %}
+            {# what came and went since then is in the table, and in no change that the next run would read #}
+            {{ return(name ~ ' was written by a run that was interrupted') }}
+        {% endif %}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# True if the model's table has another version than its checkpoint says: a run was interrupted after it wrote. #}
+{% macro is_written_since_checkpoint() %}
+    {% set mark = dbt.newest_mark() %}
+    {% if not mark %}
+        {{ return(true) }}
+    {% endif %}
+    {{ return(
+        dbt.age_of(dbt.table_state(this), mark.table_version) is none
+        or dbt.may_change_rows(dbt.commits_since(this, mark.table_version))
+    ) }}
+{% endmacro %}

@@ -1,0 +1,67 @@
+{% macro watermark_filter(source, column, lookback=none) %}
+    {% if not execute or dbt.is_given(source) %}
+        {{ return('true') }}
+    {% endif %}
+    {% set window = dbt.watermark_window(source, column, lookback) %}
+    {% set name = dbt.quoted(column) %}
+    {% set bounds = [] %}
+    {% if window.state == 'incremental' and window.low is not none %}
+        {% set low = dbt.typed_literal(window.low, window.type) %}
+        {# >= : rows that tie with the mark may have come after it was taken #}
+        {% do bounds.append(name ~ ' >= ' ~ low ~ ('' if not lookback else ' - ' ~ lookback if lookback is number else ' - interval ' ~ lookback)) %}
+    {% endif %}
+    {% if window.watermark is not none %}
+        {% do bounds.append(name ~ ' <= ' ~ dbt.typed_literal(window.watermark, window.type)) %}
+    {% endif %}
+    {{ return('(' ~ name ~ ' is null or ' ~ (bounds | join(' and ') or 'false') ~ ')' ~ dbt.said_in_sql(window)) }}
+{% endmacro %}
+
+{# From the stored watermark to the current maximum, where the next run starts. It never moves back. #}
+{% macro watermark_window(relation, column, lookback) %}
+    {% set windows = dbt.run_state('windows').setdefault(model.unique_id, {}) %}
+    {% set source = dbt.table_name(relation) %}
+    {% set source_id = 'watermark ' ~ column %}
+    {% if source in windows and windows[source].source_id != source_id %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ' reads ' ~ source ~ ' by two columns, but a watermark is one column. Combine both in a column of a view.'
+        ) %}
+    {% elif source in windows %}
+        {{ return(windows[source]) }}
+    {% endif %}
+    {% set how = dbt.read_state() %}
+    {% set mark = dbt.checkpoint(this, source) %}
+    {% set is_known = mark and mark.source_id == source_id %}
+    {# none: there was no value yet at the last run #}
+    {% set kept = mark.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild') else none %}
+    {% if how.state == 'incremental' and not is_known %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
+            ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
+    {% set high = dbt.highest(relation, column, kept) %}
+    {% set span = {
+        'incremental': column ~ ' from ' ~ (kept or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
+    }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
+    {% do windows.update({source: {
+        'source': source, 'source_id': source_id, 'state': how.state, 'after': none, 'last': none,
+        'low': kept, 'watermark': high.value, 'type': high.type, 'said': span
+    }}) %}
+    {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}
+    {{ return(windows[source]) }}
+{% endmacro %}
+
+{# The maximum of a column, but not below the stored watermark. #}
+{% macro highest(relation, column, kept) %}
+    {% set name = dbt.quoted(column) %}
+    {% set found = run_query(
+        'select cast(max(' ~ name ~ ') as string) as value, typeof(max(' ~ name ~ ')) as type from ' ~ relation
+    ).rows[0] %}
+    {% if kept is none or found['value'] is none or dbt.read_state().state in ('verify', 'rebuild') %}
+        {{ return({'value': kept if kept is not none else found['value'], 'type': found['type']}) }}
+    {% endif %}
+    {% set later = run_query(
+        'select ' ~ dbt.typed_literal(found['value'], found['type']) ~ ' > ' ~ dbt.typed_literal(kept, found['type']) ~ ' as is_later'
+    ).rows[0]['is_later'] %}
+    {{ return({'value': found['value'] if later else kept, 'type': found['type']}) }}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{% macro delta_change_rows(relation, window, said, only_after) %}
+    {{ return(
+        '(select * from table_changes(\'' ~ relation ~ '\', ' ~ (window.after + 1) ~ ', ' ~ window.last ~ ') '
+        ~ said ~ (' where ' ~ dbt.is_after_image() if only_after else '') ~ ')'
+    ) }}
+{% endmacro %}
+
+{# The version whose commit deleted rows, as text, or none. changes() cannot report deleted rows. #}
+{% macro delta_deleted_in(relation, window) %}
+    {% for commit in dbt.commits_of(relation, window) if commit.deletes %}
+        {{ return('version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}

@@ -1,0 +1,22 @@
+{% macro delta_table_state(relation) %}
+    {% set log = adapter.delta_log(dbt.table_name(relation)) %}
+    {% if log %}
+        {{ return(dict(log.state(), commits=[])) }}  {# commits_since() reads as many as are asked for #}
+    {% endif %}
+    {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
+    {% set properties = detail['properties'] %}
+    {% set commits = dbt.delta_commits(relation, 20) %}
+    {{ return({
+        'id': detail['id'],
+        'version': commits[0].version,
+        'commits': commits,
+        'files': detail['numFiles'] | int,
+        'bytes': detail['sizeInBytes'] | int,
+        'properties': fromjson(properties) if properties is string else properties or {}
+    }) }}
+{% endmacro %}
+
+{# The number of commits after a version; none for a version that the table does not have. #}
+{% macro delta_age(now, version) %}
+    {{ return(now.version - version if version <= now.version else none) }}
+{% endmacro %}

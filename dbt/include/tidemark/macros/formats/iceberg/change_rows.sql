@@ -1,0 +1,33 @@
+{# Rows of appends are read from their files. For rewritten files, the changelog lists each of their rows as removed and
+   added again: equal rows cancel out, and the rest is the change. #}
+{% macro iceberg_change_rows(relation, window, said, only_after) %}
+    {% set range = ' with (`start-snapshot-id` = ' ~ window.after ~ ', `end-snapshot-id` = ' ~ window.last ~ ') ' %}
+    {% set when = 'cast(null as bigint) as _commit_version, cast(null as timestamp) as _commit_timestamp' %}
+    {% if window.after == 0 or dbt.only_adds(relation, window) %}
+        {% set rows = dbt.as_of(relation, window.last) ~ ' ' if window.after == 0 else relation ~ range %}
+        {{ return('(select *, \'insert\' as _change_type, ' ~ when ~ ' from ' ~ rows ~ said ~ ')') }}
+    {% endif %}
+    {{ return(
+        '(select * except (_net, _copy), if(_net > 0, \'insert\', \'delete\') as _change_type, ' ~ when ~ ' from ('
+        ~ 'select * except (_change_type, _change_ordinal, _commit_snapshot_id), sum(if(_change_type = \'INSERT\', 1, -1)) as _net '
+        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by all having _net ' ~ ('> 0' if only_after else '!= 0')
+        ~ ') lateral view explode(sequence(1, abs(_net))) as _copy)'
+    ) }}
+{% endmacro %}
+
+{% macro only_adds(relation, window) %}
+    {{ return(dbt.commits_of(relation, window) | rejectattr('keeps_rows') | rejectattr('adds_rows') | list == []) }}
+{% endmacro %}
+
+{# A snapshot does not say whether rows were deleted or rewritten. Rows were deleted if a key of the model has fewer rows than before. #}
+{% macro iceberg_deleted_in(relation, window) %}
+    {% set keys = dbt.as_list(dbt.model_of(relation).get('config', {}).get('unique_key')) %}
+    {% if dbt.only_adds(relation, window) or not keys %}
+        {{ return(none) }}
+    {% endif %}
+    {% set went = run_query(
+        'select 1 as one from ' ~ dbt.change_rows(relation, window) ~ ' group by ' ~ dbt.quoted(keys)
+        ~ ' having sum(' ~ dbt.change_sign() ~ ') < 0 limit 1'
+    ).rows | length %}
+    {{ return(window.said if went else none) }}
+{% endmacro %}

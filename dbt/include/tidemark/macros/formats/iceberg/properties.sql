@@ -1,0 +1,34 @@
+{# Changes are read from the changelog, which needs copy-on-write. #}
+{% macro iceberg_properties(is_partitioned=false) %}
+    {{ return({
+        'format-version': '2', 'write.merge.mode': 'copy-on-write', 'write.update.mode': 'copy-on-write',
+        'write.delete.mode': 'copy-on-write'
+    }) }}
+{% endmacro %}
+
+{# Iceberg has no CHECK constraints: these assertions check each written row, and `guards` stores them as a property. #}
+{% macro iceberg_assertions(query) %}
+    {% set found = {} %}
+    {% for name, expression in dbt.constraints_of(model).items() %}
+        {% do found.update({expression: 'its contract says `' ~ expression ~ '` (' ~ name ~ '), but a row violates it.'}) %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
+{% macro iceberg_guards(constraints) %}
+    {{ return({'tidemark.constraints': tojson(constraints, sort_keys=true)}) }}
+{% endmacro %}
+
+{# Only Tidemark's own statements check constraints. #}
+{% macro iceberg_enforced(properties) %}
+    {{ return([]) }}
+{% endmacro %}
+
+{% macro iceberg_guard_prefix() %}
+    {{ return('tidemark.constraints') }}
+{% endmacro %}
+
+{# The setting whose value each snapshot carries in its summary, as `written-by`. #}
+{% macro iceberg_signing() %}
+    {{ return('spark.sql.iceberg.snapshot-property.written-by') }}
+{% endmacro %}

@@ -1,0 +1,60 @@
+{# The model's query, checked against its contract on every run, not only when the table is created. #}
+{% macro checked_query(sql) %}
+    {% set types = {} %}
+    {% for column in get_column_schema_from_query(sql) %}
+        {% do types.update({column.name: column.dtype}) %}
+    {% endfor %}
+    {% set keys = dbt.as_list(config.get('unique_key')) %}
+    {% set newest_by = dbt.as_list(config.get('meta', {}).get('newest_by')) %}
+    {# with newest_by, a deleted row stays as a tombstone: a late older version must not bring it back #}
+    {% set flags_deletes = '_is_deleted' in types and not newest_by %}
+    {% set counts_versions = '_versions' in types %}
+    {% set helpers = (['_is_deleted'] if flags_deletes else []) + (['_versions'] if counts_versions else []) %}
+    {% for helper in helpers %}
+        {% do types.pop(helper) %}
+    {% endfor %}
+    {% if not keys %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': unique_key is not set. Set it to the columns of the grain: {{ config(unique_key=[...]) }}.'
+        ) %}
+    {% endif %}
+    {% for name in keys + newest_by if name not in types %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': `' ~ name ~ '` is in unique_key or newest_by, but not among its columns: ' ~ types.keys() | join(', ') ~ '.'
+        ) %}
+    {% endfor %}
+    {% do dbt.check_types(types, keys) %}
+    {% if config.get('contract').enforced and not dbt.is_as_declared(types) %}
+        {% do get_assert_columns_equivalent('select * except (' ~ helpers | join(', ') ~ ') from (' ~ sql ~ ')' if helpers else sql) %}
+    {% endif %}
+    {{ return({
+        'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
+        'values': types.keys() | reject('in', keys) | list,
+        'is_whole': false, 'flags_deletes': flags_deletes, 'counts_versions': counts_versions
+    }) }}
+{% endmacro %}
+
+{# True if names and types are exactly those of the contract. dbt's own comparison costs two more queries. #}
+{% macro is_as_declared(types) %}
+    {% set declared = {} %}
+    {% for column in model.columns.values() %}
+        {% do declared.update({column.name: column.data_type | lower | replace(' ', '')}) %}
+    {% endfor %}
+    {{ return(declared == types) }}
+{% endmacro %}
+
+{# Refuses types that cannot be compared as keys, and types that cannot be added and subtracted exactly. #}
+{% macro check_types(types, keys) %}
+    {% for name in keys if modules.re.match('(struct|array|map|variant)', types[name]) %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': `' ~ name ~ '` is in unique_key and is of type ' ~ types[name] ~ '. Key columns must have simple types: select the fields '
+            ~ 'that identify a row, or use to_json(' ~ name ~ ').'
+        ) %}
+    {% endfor %}
+    {% for name in dbt.run_state('folded').get(model.unique_id, []) if types.get(name) in ('double', 'float') %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': folded() sums `' ~ name ~ '`, which is of type ' ~ types[name] ~ '. Sums of floating-point numbers depend on their order, and '
+            ~ 'NaN never leaves them. Sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys with touched_keys() and pinned().'
+        ) %}
+    {% endfor %}
+{% endmacro %}

@@ -1,0 +1,76 @@
+{# A fingerprint stored with the checkpoints. For a model: its columns, constraints and descriptions; after a dot, its grain
+   settings; after another dot, its code. For a test: its settings and its code. #}
+{% macro contract_of(unique_id) %}
+    {% set node = graph.nodes[unique_id] %}
+    {% set parts = [] %}
+    {% if node.resource_type == 'test' %}
+        {% do parts.append(node.checksum.checksum if node.checksum else '') %}
+        {% for setting in ('where', 'warn_if', 'error_if', 'fail_calc', 'limit') %}
+            {% do parts.append(node.config.get(setting) | string) %}
+        {% endfor %}
+        {{ return(local_md5(parts | string) ~ '.' ~ dbt.code_fingerprint(unique_id)) }}
+    {% endif %}
+    {% for column in node.columns.values() %}
+        {% do parts.append([column.name, column.data_type, column.constraints | string, column.description]) %}
+    {% endfor %}
+    {% do parts.append([node.constraints | string, node.description]) %}
+    {% set grain = [dbt.as_list(node.config.get('unique_key'))] %}
+    {% for setting in ('newest_by', 'insert_only', 'prune_by') %}
+        {% do grain.append(node.config.get('meta', {}).get(setting)) %}
+    {% endfor %}
+    {{ return(local_md5(parts | string) ~ '.' ~ local_md5(grain | string) ~ '.' ~ dbt.code_fingerprint(unique_id)) }}
+{% endmacro %}
+
+{# A node's code, read once per command: python_ingest/project/model_code.py. #}
+{% macro code_of(unique_id) %}
+    {% set known = dbt.run_state('code') %}
+    {% if unique_id not in known %}
+        {% do known.update({unique_id: adapter.code_of(unique_id)}) %}
+    {% endif %}
+    {{ return(known[unique_id]) }}
+{% endmacro %}
+
+{# Fingerprints of the SQL, of the macros that it uses, and of the variables that these read, separated by dashes. #}
+{% macro code_fingerprint(unique_id) %}
+    {% set code = dbt.code_of(unique_id) %}
+    {% set values = [] %}
+    {% for name in code.variables %}
+        {% do values.append(var(name, none)) %}
+    {% endfor %}
+    {% for name in code.environment %}
+        {% do values.append(env_var(name, '')) %}
+    {% endfor %}
+    {{ return(code.sql ~ '-' ~ code.macros ~ '-' ~ local_md5(values | string)[:12]) }}
+{% endmacro %}
+
+{# The part of a model's code that changed since its last run, as text, or none. Checkpoints of earlier Tidemark versions do not say. #}
+{% macro changed_code(before, now) %}
+    {% set parts = ((before or '').split('.') + ['', ''])[2] %}
+    {% if parts %}
+        {% set was, is = parts.split('-'), now.split('.')[2].split('-') %}
+        {% set names = ['its SQL', 'a macro that it uses', 'a variable that it reads'] %}
+        {% for number in range(3) if was[number] != is[number] %}
+            {{ return(names[number] ~ ' has changed') }}
+        {% endfor %}
+    {% endif %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# Declared columns that the table does not have yet, if `on_schema_change` allows new columns. #}
+{% macro added_columns(relation) %}
+    {% if not config.get('contract').enforced or config.get('on_schema_change') != 'append_new_columns' %}
+        {{ return([]) }}
+    {% endif %}
+    {% set present = dbt.columns_of(relation) %}
+    {{ return(model.columns.keys() | reject('in', present) | list) }}
+{% endmacro %}
+
+{# True if the contract has changed since the model's last run. #}
+{% macro is_redeclared() %}
+    {% for window in dbt.windows_of(model.unique_id) %}
+        {% if dbt.checkpoint(this, window.source).contract != dbt.contract_of(model.unique_id) %}
+            {{ return(true) }}
+        {% endif %}
+    {% endfor %}
+    {{ return(false) }}
+{% endmacro %}

@@ -1,0 +1,28 @@
+{# Creates or replaces the table with its constraints and its change data feed, in one commit. #}
+{% macro create_from(relation, query) %}
+    {% set create_sql %}
+        create or replace table {{ relation }}
+        using {{ dbt.table_format() }}
+        {{ partition_cols(label='partitioned by') }}
+        {{ comment_clause() }}
+        tblproperties (
+            {%- for name, value in dbt.table_properties(model).items() %}
+            '{{ name }}' = '{{ dbt.escaped(value) }}'{{ ',' if not loop.last }}
+            {%- endfor %}
+        )
+        as
+        select {{ dbt.quoted(query.columns) }}
+        from ({{ dbt.once_a_key(query) }}) as incoming
+        where
+            {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
+            {{ dbt.and_determined(query) }}
+            {{ dbt.and_rows_hold(query) }}
+    {% endset %}
+    {% do run_query(create_sql) %}
+    {% do dbt.forget_table_state(relation) %}
+    {% set commit = dbt.last_commit(relation) %}
+    {% do dbt.say_written({
+        'inserted': commit.rows, 'commit': commit, 'once_a_key': true, 'is_whole': adapter.is_embedded(),
+        'sql': query.sql if query.counts_versions else none
+    }) %}
+{% endmacro %}

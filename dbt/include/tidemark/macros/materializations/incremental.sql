@@ -1,0 +1,44 @@
+{# Unlike stock dbt-spark, this can skip a model, delete rows, match NULL keys and report what it wrote. #}
+{% materialization incremental, adapter='tidemark', supported_languages=['sql'] %}
+    {% do dbt.check_sql() %}
+    {% set existing = load_relation(this) %}
+    {{ run_hooks(pre_hooks) }}
+    {% if pre_hooks %}
+        {% do dbt.forget_table_state(this) %}
+    {% endif %}
+    {% do dbt.note_joined_tables() %}
+    {% if dbt.rebuilt_range() %}
+        {% do dbt.rebuild_range(this, dbt.checked_query(sql)) %}
+    {% elif existing is none or should_full_refresh() or dbt.reads_whole(model) %}
+        {% if flags.EMPTY and dbt.own_marks() %}
+            {% do exceptions.raise_compiler_error(
+                this.identifier ~ ': --empty would create an empty table and checkpoints that say it is built. '
+                ~ 'Use separate schemas: `TIDEMARK_SCHEMA=empty dbt run --empty`.'
+            ) %}
+        {% endif %}
+        {% do dbt.create_from(this, dbt.checked_query(sql)) %}
+        {% do persist_docs(this, model) %}
+        {% do dbt.forget_table_state(this) %}
+    {% elif dbt.has_nothing_new(model) %}
+        {% if dbt.is_redeclared() %}
+            {% do dbt.check_table(this, dbt.checked_query(sql)) %}
+        {% endif %}
+        {% do dbt.say_written({}) %}
+    {% else %}
+        {% set query = dbt.checked_query(sql) %}
+        {% do dbt.check_table(this, query) %}
+        {% if dbt.is_plain(model) %}
+            {% do dbt.write_difference(this, query) %}
+        {% elif config.get('incremental_strategy') == 'insert_overwrite' %}
+            {% do dbt.overwrite_partitions(this, query) %}
+        {% else %}
+            {% do dbt.merge_into(this, query) %}
+        {% endif %}
+    {% endif %}
+    {% if existing is not none and not dbt.rebuilt_range() and not dbt.reads_whole(model) and dbt.is_redeclared() %}
+        {% do persist_docs(this, model) %}
+        {% do dbt.forget_table_state(this) %}
+    {% endif %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [this]}) }}
+{% endmaterialization %}

@@ -1,0 +1,95 @@
+{# Merges newest-wins by null-safe keys. Rows that would change nothing are dropped first: a MERGE that matches them rewrites
+   their files even if no clause applies. #}
+{% macro merge_into(relation, query) %}
+    {% set prunes = config.get('meta', {}).get('prune_by') and not query.is_whole %}
+    {% if prunes %}
+        {% do dbt.declared_pruning(query) %}  {# refused before anything is computed #}
+    {% endif %}
+    {% set batch = dbt.kept('batch', dbt.once_a_key(query)) if prunes else '(' ~ dbt.once_a_key(query) ~ ')' %}
+    {% set pruning = dbt.pruned_by(query, batch) %}
+    {% set outcomes = dbt.kept('outcomes', dbt.outcomes_of(relation, query, batch, pruning)) %}
+    {% set counts = dbt.counted(outcomes, query) %}
+    {% if counts.inserted or counts.updated or counts.deleted %}
+        {% set merge_sql %}
+            {% set changing %}
+            select * from {{ outcomes }}
+            where _outcome in ('inserted', 'updated', 'deleted') {{ dbt.and_rows_hold(query, "_outcome = 'deleted'") }}
+            {% endset %}
+            {% if adapter.is_embedded() and not counts.updated and not counts.deleted %}
+            {# no other process writes here: what is not in the table by now will not be in it #}
+            insert into {{ relation }} ({{ dbt.quoted(query.columns) }})
+            select {{ dbt.quoted(query.columns) }} from ({{ changing }})
+            {% else %}
+            merge into {{ relation }} as present
+            using ({{ changing }}) as incoming
+            on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }} {{ pruning.predicate }}
+            {% if counts.deleted %}
+            when matched and incoming._outcome = 'deleted' then delete
+            {% endif %}
+            {% if counts.updated %}
+            when matched then update set
+                {% for column in query['values'] -%}
+                {{ dbt.quoted(column) }} = incoming.{{ dbt.quoted(column) }}{{ ', ' if not loop.last }}
+                {%- endfor %}
+            {% endif %}
+            {% if counts.inserted %}
+            when not matched then insert ({{ dbt.quoted(query.columns) }})
+                values ({{ dbt.quoted(query.columns, 'incoming.') }})
+            {% endif %}
+            {% endif %}
+        {% endset %}
+        {% do run_query(merge_sql) %}
+        {% do counts.update(commit=dbt.note_commit(relation), once_a_key=true) %}
+    {% endif %}
+    {% do dbt.let_go('outcomes') %}
+    {% if prunes %}
+        {% do dbt.let_go('batch') %}
+    {% endif %}
+    {% do dbt.say_written(counts) %}
+{% endmacro %}
+
+{# Each row of the batch with its outcome. #}
+{% macro outcomes_of(relation, query, batch, pruning) %}
+    {% set newest_by = query.newest_by %}
+    select
+        incoming.*,
+        case
+            {% if query.flags_deletes -%}
+            when incoming._is_deleted then if(present._is_present, 'deleted', 'unchanged')
+            {% endif -%}
+            when present._is_present is null then 'inserted'
+            {% if query['values'] -%}
+            when {{ dbt.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
+            {% endif -%}
+            {% if config.get('meta', {}).get('insert_only') and not query.is_whole -%}
+            else 'superseded'
+            {%- elif newest_by -%}
+            when struct({{ dbt.quoted(newest_by, 'incoming.') }}) < struct({{ dbt.quoted(newest_by, 'present.') }}) then 'superseded'
+            else 'updated'
+            {%- else -%}
+            else '{{ 'updated' if query['values'] else 'unchanged' }}'
+            {%- endif %}
+        end as _outcome
+    from {{ batch }} as incoming
+    left join (
+        select *, true as _is_present from {{ dbt.as_it_is(relation) }} as present where true {{ pruning.predicate }}
+    ) as present
+        on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
+{% endmacro %}
+
+{# The number of rows by outcome. Versions of a key that lost within the batch count as superseded. #}
+{% macro counted(outcomes, query) %}
+    {% set counts = {'inserted': 0, 'updated': 0, 'deleted': 0, 'unchanged': 0, 'superseded': 0, 'versions': none} %}
+    {% set versions = 'sum(_versions)' if query.counts_versions else 'count(*)' %}
+    {% set read = namespace(rows=0, versions=0) %}
+    {% for row in run_query('select _outcome, count(*) as rows, ' ~ versions ~ ' as versions from ' ~ outcomes ~ ' group by _outcome') %}
+        {% do counts.update({row['_outcome']: row['rows'] | int}) %}
+        {% set read.rows = read.rows + row['rows'] | int %}
+        {% set read.versions = read.versions + row['versions'] | int %}
+    {% endfor %}
+    {% do counts.update(superseded=counts.superseded + read.versions - read.rows) %}
+    {% if query.counts_versions %}
+        {% do counts.update(versions=read.versions) %}
+    {% endif %}
+    {{ return(counts) }}
+{% endmacro %}

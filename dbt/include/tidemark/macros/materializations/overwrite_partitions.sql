@@ -1,0 +1,37 @@
+{# Replaces the partitions that the query names, if they differ from the present ones. A row flagged `_is_deleted` names a
+   partition that has no rows left. The statement carries the predicate, so no session setting is changed. #}
+{% macro overwrite_partitions(relation, query) %}
+    {% set partitions = dbt.as_list(config.get('partition_by')) %}
+    {% if partitions | length != 1 %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': insert_overwrite needs one partition_by column, not ' ~ partitions | length ~ '.'
+        ) %}
+    {% endif %}
+    {% set partition = partitions[0] %}
+    {% set batch = dbt.kept('batch', query.sql) %}
+    {% set gone = query.get('gone') or ('_is_deleted' if query.flags_deletes else none) %}
+    {% set rows = '(select ' ~ dbt.quoted(query.columns) ~ ' from ' ~ batch ~ (' where not ' ~ gone if gone else '') ~ ')' %}
+    {% set named = dbt.among(dbt.quoted(partition), dbt.values_of(partition, batch, limit=100000)) %}
+    {% set differing_rows %}
+        (select {{ dbt.quoted(query.columns) }}
+        from (
+            select {{ dbt.quoted(query.columns) }}, 1 as _side from ({{ dbt.once_a_key(query, rows) }})
+            union all
+            select {{ dbt.quoted(query.columns) }}, -1 as _side from {{ relation }} where {{ named }}
+        )
+        group by {{ dbt.quoted(query.columns) }}
+        having sum(_side) != 0)
+    {% endset %}
+    {% set differing = dbt.values_of(partition, differing_rows, limit=100000) %}
+    {% set counts = {} %}
+    {% if differing.number %}
+        {# this INSERT goes by position #}
+        {% set in_order = dbt.quoted(dbt.columns_of(relation) | list) %}
+        {% set these = dbt.among(dbt.quoted(partition), differing) %}
+        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ dbt.and_rows_hold(query)) %}
+        {% set commit = dbt.note_commit(relation) %}
+        {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
+    {% endif %}
+    {% do dbt.let_go('batch') %}
+    {% do dbt.say_written(counts) %}
+{% endmacro %}

@@ -1,0 +1,40 @@
+{# Properties of a new table: what its format needs, the contract's constraints, and the model's config. #}
+{% macro table_properties(node) %}
+    {% set properties = dbt.by_format('properties')(is_partitioned=config.get('partition_by')) %}
+    {% do properties.update(dbt.by_format('guards')(dbt.constraints_of(node))) %}
+    {% do properties.update(config.get('tblproperties') or {}) %}
+    {{ return(properties) }}
+{% endmacro %}
+
+{# The constraints of an enforced contract by name: SQL that is true for each row. #}
+{% macro constraints_of(node) %}
+    {% set found = {} %}
+    {% if config.get('contract').enforced %}
+        {% for column in node.columns.values() %}
+            {% for constraint in column.constraints %}
+                {% if constraint.type == 'not_null' %}
+                    {% do found.update({column.name ~ '_not_null': column.name ~ ' is not null'}) %}
+                {% elif constraint.type == 'check' %}
+                    {% do found.update({constraint.name or column.name ~ '_check': constraint.expression}) %}
+                {% endif %}
+            {% endfor %}
+        {% endfor %}
+        {% for constraint in node.constraints if constraint.type == 'check' %}
+            {% do found.update({constraint.name: constraint.expression}) %}
+        {% endfor %}
+    {% endif %}
+    {{ return(found) }}
+{% endmacro %}
+
+{# A condition that stops the statement at a row that the table must not hold, beyond what the format checks. Rows for which
+   `unless` is true are not checked. #}
+{% macro and_rows_hold(query, unless=none) %}
+    {% set conditions = [] %}
+    {% for condition, said in dbt.by_format('assertions')(query).items() %}
+        {% set holds = '(' ~ condition ~ ')' if unless is none else unless ~ ' or (' ~ condition ~ ')' %}
+        {% do conditions.append(
+            'and assert_true(' ~ holds ~ ", '" ~ dbt.escaped(this.identifier ~ ': ' ~ said) ~ "') is null"
+        ) %}
+    {% endfor %}
+    {{ return(' ' ~ conditions | join(' ')) }}
+{% endmacro %}

@@ -1,0 +1,38 @@
+{# For tests of sums: the changes of each table since the test last passed, with their `_sign`. If one table must be read in
+   full: all rows of all tables. #}
+{% macro signed_rows(tables) %}
+    {% if not execute %}
+        {{ return(tables | map(attribute='relation') | list) }}
+    {% endif %}
+    {% set rows = [] %}
+    {% if flags.EMPTY %}
+        {% for table in tables %}
+            {% do rows.append('(select *, 1 as _sign from ' ~ table.relation ~ ')') %}
+        {% endfor %}
+        {{ return(rows) }}
+    {% endif %}
+    {% set windows = [] %}
+    {% for table in tables %}
+        {% set version = dbt.consumed_version(table.relation, table.read_by) if table.read_by else none %}
+        {% do windows.append(dbt.tested_window(table.relation, version)) %}
+    {% endfor %}
+    {% set whole = 'whole' in windows | map(attribute='state') | list %}
+    {% for table in tables %}
+        {% set window = dict(windows[loop.index0], state='whole') if whole else windows[loop.index0] %}
+        {% do rows.append(
+            '(select *, ' ~ dbt.change_sign() ~ ' as _sign from ' ~ dbt.change_rows(table.relation, window) ~ ')'
+        ) %}
+    {% endfor %}
+    {{ return(rows) }}
+{% endmacro %}
+
+{# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint. -1 if it has read nothing. #}
+{% macro consumed_version(relation, by) %}
+    {% set source = dbt.table_name(relation) %}
+    {% set window = dbt.run_state('windows').get(dbt.model_of(by).get('unique_id'), {}).get(source) %}
+    {% if window %}
+        {{ return(window.last) }}
+    {% endif %}
+    {% set mark = dbt.checkpoint(by, source) %}
+    {{ return(mark.version if mark else -1) }}
+{% endmacro %}

@@ -1,0 +1,70 @@
+{# What a test reads of one table: the versions since it last passed, or the whole table. Kept like the windows of models, so
+   that moved_checkpoints moves the checkpoint if the test passes. `test` is given for another test than the running one. #}
+{% macro tested_window(relation, version=none, test=none) %}
+    {% set unique_id = (test or model).unique_id %}
+    {% set windows = dbt.run_state('windows').setdefault(unique_id, {}) %}
+    {% set source = dbt.table_name(relation) %}
+    {% if source in windows %}
+        {{ return(windows[source]) }}
+    {% endif %}
+    {% set now = dbt.table_state(relation) %}
+    {% set last = now.version if version is none else version %}
+    {% set mark = dbt.checkpoint(unique_id, source) %}
+    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last, 'said': 'as of version ' ~ last} %}
+    {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != dbt.contract_of(unique_id)
+        or dbt.lost_history(relation, mark, now, false) or dbt.age_of(now, last) is none
+        or dbt.age_of(now, mark.version) < dbt.age_of(now, last) %}
+        {# the whole table #}
+    {% elif mark.version == last %}
+        {% do window.update(state='nothing new', said='after version ' ~ last ~ ': nothing new') %}
+    {% else %}
+        {% do window.update(state='incremental', after=mark.version, said=dbt.said_of_versions(mark.version, last)) %}
+    {% endif %}
+    {% do windows.update({source: window}) %}
+    {{ return(window) }}
+{% endmacro %}
+
+{# True if something other than its tables can change the outcome of a test. `meta.reads` overrides this. #}
+{% macro reads_more(node) %}
+    {% set reads = node.config.get('meta', {}).get('reads') %}
+    {% if reads not in (none, 'always', 'gained', 'touched') %}
+        {% do exceptions.raise_compiler_error(
+            node.name ~ ': reads is ' ~ reads ~ '. Set it to always, touched or gained, or leave it out.'
+        ) %}
+    {% endif %}
+    {{ return(reads == 'always' or reads is none and dbt.code_of(node.unique_id).unsettled is not none) }}
+{% endmacro %}
+
+{% macro has_versions(relation) %}
+    {% if dbt.is_given(relation) %}
+        {{ return(false) }}
+    {% endif %}
+    {% set found = load_relation(relation) %}
+    {% if found is none or found.is_delta or found.is_iceberg %}
+        {{ return(found is not none) }}
+    {% endif %}
+    {# a table that was created in this command is in dbt's cache without its format #}
+    {% for node in graph.nodes.values() if node.schema == relation.schema and node.get('alias') == relation.identifier
+        and node.config.get('materialized') in ('incremental', 'seed', 'snapshot', 'table') %}
+        {{ return(true) }}
+    {% endfor %}
+    {{ return(false) }}
+{% endmacro %}
+
+{# The rows that a table gained since the test last passed and still has. A test that checks each row by itself needs no others. #}
+{% macro gained_rows(relation) %}
+    {% set window = dbt.tested_window(relation) %}
+    {% if window.state == 'whole' %}
+        {{ return('(select * from ' ~ dbt.as_of(relation, window.last) ~ ')') }}
+    {% elif window.state == 'nothing new' %}
+        {{ return('(select * from ' ~ relation ~ ' where false)') }}
+    {% elif dbt.commits_of(relation, window) | length == 1 %}
+        {{ return(dbt.change_rows(relation, window, only_after=true)) }}
+    {% endif %}
+    {# several commits: what came and went in between does not count #}
+    {% set columns = dbt.quoted(dbt.columns_of(relation) | list) %}
+    {{ return(
+        '(select ' ~ columns ~ ' from ' ~ dbt.change_rows(relation, window) ~ ' group by ' ~ columns
+        ~ ' having sum(' ~ dbt.change_sign() ~ ') > 0)'
+    ) }}
+{% endmacro %}

@@ -1,0 +1,54 @@
+{# Why a test passes, if this is known without running its query, as text; or none. #}
+{% macro why_it_passes(test) %}
+    {% if test.unique_id in dbt.run_state('unsettled') or dbt.reads_more(test) %}
+        {{ return(none) }}
+    {% endif %}
+    {% set states = [] %}
+    {% for below in dbt.dependencies(test) %}
+        {% set relation = dbt.relation_of(below) %}
+        {% if not dbt.has_versions(relation) %}
+            {{ return(none) }}
+        {% endif %}
+        {% do states.append(dbt.tested_window(relation).state) %}
+    {% endfor %}
+    {% if states | unique | list == ['nothing new'] %}
+        {{ return('unchanged since it passed') }}
+    {% endif %}
+    {% set proof = none if var('full_tests', false) else dbt.proof_of(test) %}
+    {{ return(proof or dbt.seen_with_others(test)) }}
+{% endmacro %}
+
+{# What keeps failing rows of this test out of the table, as text; or none. #}
+{% macro proof_of(test) %}
+    {% set tables = dbt.dependencies(test) %}
+    {% set name = test.test_metadata.name if test.test_metadata else none %}
+    {% if name not in ('not_null', 'unique', 'unique_key') or tables | length != 1 %}
+        {{ return(none) }}
+    {% endif %}
+    {% set relation = dbt.relation_of(tables[0]) %}
+    {% set asked = test.test_metadata.kwargs %}
+    {% if name == 'not_null' %}
+        {% if asked.column_name ~ ' is not null' in dbt.by_format('enforced')(dbt.table_state(relation).properties) %}
+            {{ return('a constraint of the table') }}
+        {% endif %}
+    {% elif not test.config.get('where') and dbt.was_written_once_a_key(tables[0], relation, dbt.as_list(asked.columns or asked.column_name)) %}
+        {{ return('written once a key') }}
+    {% endif %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# True if everything since the test last passed is one commit of this command, which wrote no key twice. #}
+{% macro was_written_once_a_key(node, relation, columns) %}
+    {% set written = dbt.run_state('written').get(node.unique_id, {}) %}
+    {% set window = dbt.tested_window(relation) %}
+    {% if not written.get('once_a_key') or window.last != written.version %}
+        {{ return(false) }}
+    {% endif %}
+    {% for key in dbt.as_list(node.config.get('unique_key')) if key not in columns %}
+        {{ return(false) }}
+    {% endfor %}
+    {{ return(
+        written.get('is_whole', false)
+        or window.state == 'incremental' and dbt.commits_of(relation, window) | length == 1
+    ) }}
+{% endmacro %}

@@ -1,0 +1,168 @@
+"""The adapter: what macros ask by `adapter.…` besides what dbt-spark gives them."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.meta import available
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt_common.clients.agate_helper import table_from_data_flat
+from dbt_common.exceptions import DbtRuntimeError
+
+from python_ingest.adapter.connections import TidemarkConnectionManager
+from python_ingest.adapter.once import Once, once
+from python_ingest.console.interrupts import end
+from python_ingest.lake.lock import hold, lake_folder
+
+if TYPE_CHECKING:
+    from dbt.adapters.base.relation import BaseRelation
+    from pyspark.sql import SparkSession
+
+    from python_ingest.lake.delta_log import DeltaLog
+
+WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
+
+
+class TidemarkAdapter(SparkAdapter):
+    """dbt-spark's adapter for a lake.
+
+    On a target with an embedded Spark, a command that uses Spark holds the lake from its start: the
+    embedded catalog serves one process, so a second command stops at once, in one sentence.
+    """
+
+    ConnectionManager = TidemarkConnectionManager
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        if self.is_embedded():
+            _hold_lake()
+        # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
+        logging.getLogger("SQLQueryContextLogger").disabled = True
+        program = Path(sys.argv[0])
+        is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
+        if is_dbt and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, end)  # dbt's way waits for Spark
+
+    @available
+    def is_embedded(self) -> bool:
+        """Return whether Spark is in this process, where all statements go through one session."""
+        return bool(self.config.credentials.is_embedded)
+
+    @available
+    def setting(self, name: str) -> str | None:
+        """Return a setting of Spark as the profile has it, or None where the profile leaves it out."""
+        return (self.config.credentials.server_side_parameters or {}).get(name)
+
+    @available
+    def delta_log(self, table: str) -> DeltaLog | None:
+        """Return a table's log, or None for a target whose Spark is not in this process (decision 0019)."""
+        if not self.is_embedded():
+            return None
+        from python_ingest.lake.delta_log import DeltaLog
+
+        return DeltaLog(self._session(), table)
+
+    @available
+    def set_for_session(self, name: str, value: str | None = None) -> None:
+        """Set a setting of an embedded Spark for the statements of this command, or take it back."""
+        settings = self._session().conf
+        if value is None:
+            settings.unset(name)
+        else:
+            settings.set(name, value)
+
+    @available
+    def is_there(self, relation: BaseRelation) -> bool:
+        """Return whether the catalog has a table or view: dbt looks at its list of all tables of the schema."""
+        if not self.is_embedded():
+            place = (relation.database, relation.schema, relation.identifier)
+            return self.get_relation(*place) is not None  # type: ignore[arg-type]
+        from python_ingest.lake.table_format import table_exists
+
+        return table_exists(self._session(), f"{relation.schema}.{relation.identifier}")
+
+    @available
+    def code_of(self, unique_id: str) -> dict[str, Any]:
+        """Return what there is to compare of a node's code (decision 0022)."""
+        from python_ingest.project.model_code import code_of
+
+        return code_of(self.get_macro_resolver(), unique_id)
+
+    @available
+    def findings_of(self, unique_id: str) -> list[str]:
+        """Return what in a model's SQL keeps its table from being what a rebuild gives."""
+        from python_ingest.sqlcheck.models import findings_of
+
+        return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
+
+    @available
+    def no_failures(self) -> Any:
+        """Return what dbt's query for a test gives where no row fails."""
+        none = {"failures": 0, "should_warn": False, "should_error": False}
+        return table_from_data_flat([none], list(none))
+
+    @available
+    def first_row(self, known: dict[str, Once], sql: str) -> dict[str, Any] | None:
+        """Return the first row of a query, which runs once for all who ask for it; None where it fails.
+
+        Args:
+            known: what was asked for in this command.
+            sql: the query.
+        """
+
+        def look() -> dict[str, Any] | None:
+            with suppress(DbtRuntimeError):
+                row: dict[str, Any] = self.execute(sql, fetch=True)[1].rows[0].dict()
+                return row
+            return None
+
+        row: dict[str, Any] | None = once(known, sql, look)
+        return row
+
+    @available
+    def keep_once(self, known: dict[str, Once], name: str, sql: str) -> str:
+        """Make a view whose rows Spark computes once, unless it is made already; return its name.
+
+        Args:
+            known: what is kept in this command, by name.
+            name: of the view.
+            sql: its query.
+        """
+        once(known, name, lambda: self.execute(f"cache lazy table {name} as {sql}"))
+        return name
+
+    @available
+    def drop_view(self, name: str) -> None:
+        """Drop a temporary view, and the rows that are kept for it; none is no error."""
+        if self.is_embedded():
+            self._session().catalog.dropTempView(name)
+        else:
+            self.execute(f"drop view if exists {name}")
+
+    def _session(self) -> SparkSession:
+        """Return the embedded session; `getOrCreate` would give it the settings of the target that made it."""
+        from pyspark.sql import SparkSession
+
+        from python_ingest.lake.delta_log import make_active
+
+        if SparkSession._instantiatedSession is None:
+            self.execute("select 1")  # opens it by the profile
+        session = SparkSession._instantiatedSession
+        assert session is not None  # noqa: S101
+        make_active(session)
+        return session
+
+
+def _hold_lake() -> None:
+    from dbt.flags import get_flags
+
+    flags: Any = get_flags()  # type: ignore[no-untyped-call]
+    if flags.WHICH not in WITHOUT_SPARK:
+        # dbt changes into the project's folder only later
+        hold(Path(flags.PROJECT_DIR) / lake_folder())

@@ -1,4 +1,0 @@
-{# No two rows share these columns; NULL counts as a value. #}
-{% test unique_key(model, columns) %}
-    {{ tidemark.repeated_keys(model, columns) }}
-{% endtest %}
