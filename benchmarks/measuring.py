@@ -15,6 +15,8 @@ from pyspark.sql import SparkSession
 
 from python_ingest.errors import DbtError
 
+STOCK = "stock"  # the project of dbt-spark alone
+
 
 @dataclass
 class Statement:
@@ -64,7 +66,7 @@ class BenchmarkProject:
 
     Attributes:
         spark: the warm session, which dbt uses too.
-        root: the repository, whose profiles.yml is used.
+        root: the repository, whose profiles.yml is used, for the stock project with dbt-spark's adapter.
         name: the project's folder.
         prefix: the prefix of its schemas.
         bronze: the schema of its source.
@@ -129,9 +131,15 @@ def where(root: Path, name: str, scratch: Path) -> list[str]:
         name: the project's folder.
         scratch: where dbt may write.
     """
+    profiles = scratch / "profiles"
+    profiles.mkdir(parents=True, exist_ok=True)
+    profile = (root / "profiles.yml").read_text(encoding="utf-8")
+    if name == STOCK:
+        profile = profile.replace("type: tidemark", "type: spark")
+    (profiles / "profiles.yml").write_text(profile, encoding="utf-8")
     folders = {
         "--project-dir": root / "benchmarks" / name,
-        "--profiles-dir": root,
+        "--profiles-dir": profiles,
         "--target-path": scratch / "target",
         "--log-path": scratch / "logs",
     }
@@ -165,30 +173,30 @@ class StageReads:
 @contextmanager
 def timed_statements() -> Iterator[list[Statement]]:
     """Collect every SQL statement that dbt-spark's session sends, with its seconds, fetching included."""
-    from dbt.adapters.spark.session import Cursor
+    from dbt.adapters.spark.session import SessionConnectionWrapper as Session
 
     statements: list[Statement] = []
     latest: dict[int, Statement] = {}
-    execute, fetchall = Cursor.execute, Cursor.fetchall
+    execute, fetchall = Session.execute, Session.fetchall
 
-    def timed_execute(cursor: Cursor, sql: str, *parameters: Any) -> None:
-        statement = latest[id(cursor)] = Statement(sql)
+    def timed_execute(session: Session, sql: str, *parameters: Any) -> None:
+        statement = latest[id(session)] = Statement(sql)
         statements.append(statement)
         started = time.monotonic()
         try:
-            execute(cursor, sql, *parameters)
+            execute(session, sql, *parameters)
         finally:
             statement.seconds += time.monotonic() - started
 
-    def timed_fetchall(cursor: Cursor) -> Any:
+    def timed_fetchall(session: Session) -> Any:
         started = time.monotonic()
         try:
-            return fetchall(cursor)
+            return fetchall(session)
         finally:
-            latest[id(cursor)].seconds += time.monotonic() - started
+            latest[id(session)].seconds += time.monotonic() - started
 
-    Cursor.execute, Cursor.fetchall = timed_execute, timed_fetchall  # type: ignore[method-assign, assignment]
+    Session.execute, Session.fetchall = timed_execute, timed_fetchall  # type: ignore[method-assign, assignment]
     try:
         yield statements
     finally:
-        Cursor.execute, Cursor.fetchall = execute, fetchall  # type: ignore[method-assign]
+        Session.execute, Session.fetchall = execute, fetchall  # type: ignore[method-assign]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
-from dbt.adapters.spark.session import Connection as SparkSessionConnection
+from dbt.adapters.spark.session import Connection as StockConnection
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import AnalysisException
@@ -41,7 +41,7 @@ class TidemarkConnectionManager(SparkConnectionManager):
         super().open(connection)
         handle = connection.handle
         if isinstance(handle, SessionConnectionWrapper):
-            handle.handle = _SessionConnection(server_side_parameters=handle.handle.server_side_parameters)
+            handle.handle = SessionConnection(server_side_parameters=handle.handle.server_side_parameters)
         return connection
 
     @contextmanager
@@ -55,24 +55,30 @@ class TidemarkConnectionManager(SparkConnectionManager):
             raise
 
 
-class _SessionConnection(SparkSessionConnection):
+class SessionConnection(StockConnection):
+    """A connection to an embedded Spark."""
+
     def cursor(self) -> Cursor:
-        return _QuickCursor(server_side_parameters=self.server_side_parameters)
+        return QuickCursor(server_side_parameters=self.server_side_parameters)
 
 
-class _QuickCursor(Cursor):
-    """Gives Spark the profile's settings once; dbt-spark does before each statement, which takes 15 ms."""
+class QuickCursor(Cursor):
+    """Gives Spark the profile's settings once; dbt-spark does before each statement, which takes 15 ms.
 
-    given: ClassVar[tuple[Any, dict[str, Any]] | None] = None  # the session, and the settings it was given last
+    Attributes:
+        given: the session, and the settings that it was given last: one JVM, one session.
+    """
+
+    given: ClassVar[tuple[Any, dict[str, Any]] | None] = None
 
     def execute(self, sql: str, *parameters: Any) -> None:
         from pyspark.sql import SparkSession
 
         session = getattr(SparkSession, "_instantiatedSession", None)  # none with Spark Connect
-        if session is None or parameters or _QuickCursor.given != (session, self.server_side_parameters):
+        if session is None or parameters or QuickCursor.given != (session, self.server_side_parameters):
             super().execute(sql, *parameters)
             session = getattr(SparkSession, "_instantiatedSession", None)
-            _QuickCursor.given = session and (session, dict(self.server_side_parameters))
+            QuickCursor.given = session and (session, dict(self.server_side_parameters))
             return
         try:
             self._df = session.sql(sql)

@@ -31,9 +31,9 @@ def project_of(folder: Path, name: str) -> Path:
     return folder
 
 
-def dbt(command: str, project: Path) -> str:
+def dbt(command: str, project: Path, profiles: Path = ROOT) -> str:
     """Run a dbt command on a project; return its error."""
-    options = ["--project-dir", str(project), "--profiles-dir", str(ROOT)]
+    options = ["--project-dir", str(project), "--profiles-dir", str(profiles)]
     return str(dbtRunner().invoke(["--quiet", command, *options]).exception or "")
 
 
@@ -58,8 +58,10 @@ def test_the_lake_is_that_of_the_project(elsewhere: Path) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
-def test_another_project_is_left_alone(elsewhere: Path) -> None:
-    """The plugin is there for each project that uses the same Python."""
+def test_another_adapter_is_left_alone(elsewhere: Path) -> None:
+    """Projects on dbt-spark may share a Python with Tidemark."""
     project = project_of(elsewhere.parent / "project", "others")
-    assert dbt("run", project) == ""
+    profile = (ROOT / "profiles.yml").read_text(encoding="utf-8").replace("type: tidemark", "type: spark")
+    (project / "profiles.yml").write_text(profile, encoding="utf-8")
+    assert dbt("run", project, project) == ""
     assert not (project / "lake").exists()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from dbt.adapters.spark.session import Cursor
 from pyspark.sql import SparkSession
+
+from python_ingest.adapter.connections import QuickCursor
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 
@@ -32,7 +33,7 @@ def test_dbt_gives_spark_the_settings_of_a_profile_once(spark: SparkSession) -> 
     name = "tidemark.test.setting"
 
     def seen(value: str) -> str:
-        cursor = Cursor(server_side_parameters={name: value})
+        cursor = QuickCursor(server_side_parameters={name: value})
         cursor.execute(f"set {name}")
         rows = cursor.fetchall() or []
         return str(rows[0]["value"])
@@ -45,4 +46,4 @@ def test_dbt_gives_spark_the_settings_of_a_profile_once(spark: SparkSession) -> 
         assert seen("first") == "first"
     finally:
         spark.conf.unset(name)
-        Cursor(server_side_parameters={}).execute("select 1")
+        QuickCursor(server_side_parameters={}).execute("select 1")

@@ -1,6 +1,7 @@
 {# The versions of a key follow each other without gap or overlap, and the last one, and only it, is current. Half-open
    intervals; an empty one is allowed. #}
 {% test contiguous_history(model, key, valid_from='valid_from', valid_to='valid_to', is_current='is_current') %}
+    {% if execute %}
     with versions as (
         select
             {{ dbt.quoted(key) }},
@@ -26,4 +27,5 @@
         or valid_to < valid_from
         or not valid_to <=> next_from
         or not is_current <=> (next_from is null)
+    {% endif %}
 {% endtest %}
