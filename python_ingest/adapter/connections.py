@@ -45,7 +45,7 @@ class TidemarkConnectionManager(SparkConnectionManager):
         return connection
 
     @contextmanager
-    def exception_handler(self, sql: str) -> Iterator[None]:  # type: ignore[override]
+    def exception_handler(self, sql: str) -> Iterator[None]:
         """Say an error of Spark once, without plan and stack trace; dbt's log has the whole of it."""
         try:
             with super().exception_handler(sql):

@@ -79,7 +79,7 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def is_there(self, relation: BaseRelation) -> bool:
-        """Return whether the catalog has a table or view: dbt looks at its list of all tables of the schema."""
+        """Return whether the catalog has a table or view; dbt would list all tables of the schema."""
         if not self.is_embedded():
             place = (relation.database, relation.schema, relation.identifier)
             return self.get_relation(*place) is not None  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ class TidemarkAdapter(SparkAdapter):
             self.execute(f"drop view if exists {name}")
 
     def _session(self) -> SparkSession:
-        """Return the embedded session; `getOrCreate` would give it the settings of the target that made it."""
+        """Return the embedded session. `getOrCreate` would put the first target's settings back."""
         from pyspark.sql import SparkSession
 
         from python_ingest.lake.delta_log import make_active

@@ -18,7 +18,8 @@ ROUNDED, DIGITS = "macros/mine/rounded.sql", "macros/mine/digits.sql"
 RECENT, SINGLE = "tests/generic/recent.sql", "tests/single.sql"
 FILES = {
     "dbt_project.yml": "name: shop\nprofile: tidemark\nmodels: {+materialized: table}\n",
-    DAY: "select 1 as id, {{ rounded('1.5') }}, 'a  b' as b, {{ quoted('a') }}, {{ landing_order() }} as d from {{ ref('seen') }}",
+    DAY: "select 1 as id, {{ rounded('1.5') }}, 'a  b' as b, {{ quoted('c') }}, {{ landing_order() }} as d "
+    "from {{ ref('seen') }}",
     SEEN: "{{ config(materialized='view') }} select 1 as id",
     TESTED: "models: [{name: day, columns: [{name: id, data_tests: [recent]}]}]",
     ROUNDED: "{% macro rounded(x) %}round({{ x }}, {{ digits() }}){% endmacro %}",
