@@ -65,7 +65,7 @@ services-stop: ## stop PostgreSQL and Kafka, and delete their data
 
 classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spark starts in a third less time
 
-.jars/classes.jsa: .jars/.ready profiles.yml
+.jars/classes.jsa: .jars/.ready python_ingest/adapter/spark.yml
 	@mkdir -p logs
 	@echo "Archiving the classes that Spark loads (once, about a minute)"
 	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.setup.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
@@ -80,10 +80,10 @@ clean: ## delete everything that was created here, including the lakes
 	@touch $@
 
 .servers/.ready: servers.lock .venv/.ready
-	@$(BIN)/python -m python_ingest.setup.jars servers.lock .servers
+	@$(BIN)/python -m python_ingest.project.jars servers.lock .servers
 	@touch $@
 
-.jars/.ready: jars.lock .venv/.ready
+.jars/.ready: python_ingest/project/jars.lock .venv/.ready
 	@sh scripts/check_machine.sh "$(PYTHON)"
-	@$(BIN)/python -m python_ingest.setup.jars
+	@$(BIN)/python -m python_ingest.project.jars
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -11,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dbt.clients.yaml_helper import load_yaml_text
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import DbtError
+from python_ingest.project import spark_settings
 
 STOCK = "stock"  # the project of dbt-spark alone
 
@@ -133,10 +136,11 @@ def where(root: Path, name: str, scratch: Path) -> list[str]:
     """
     profiles = scratch / "profiles"
     profiles.mkdir(parents=True, exist_ok=True)
-    profile = (root / "profiles.yml").read_text(encoding="utf-8")
+    profile: Any = load_yaml_text((root / "profiles.yml").read_text(encoding="utf-8"))
     if name == STOCK:
-        profile = profile.replace("type: tidemark", "type: spark")
-    (profiles / "profiles.yml").write_text(profile, encoding="utf-8")
+        stock = {"type": "spark", "host": "localhost", "server_side_parameters": spark_settings(root)}
+        profile["tidemark"]["outputs"]["local"] |= stock
+    (profiles / "profiles.yml").write_text(json.dumps(profile), encoding="utf-8")
     folders = {
         "--project-dir": root / "benchmarks" / name,
         "--profiles-dir": profiles,

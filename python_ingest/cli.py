@@ -15,6 +15,7 @@ from python_ingest.commands.add_feed import add_feed
 from python_ingest.commands.build import DATA_ONLY, build_models, rebuild_range
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
+from python_ingest.commands.init_project import init_project
 from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
@@ -72,6 +73,17 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an
 def options(debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
     """Options of all commands; `main` reads --debug itself."""
     output.as_json = log_format is Format.JSON
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="The project's folder.")] = Path(),
+    name: Annotated[
+        Optional[str], typer.Option(help="Name of a new project (default: the folder's).")
+    ] = None,
+) -> None:
+    """Write a new project with a feed to try, or add what an existing dbt project lacks."""
+    init_project(folder.resolve(), name)
 
 
 @app.command()

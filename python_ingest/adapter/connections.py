@@ -14,12 +14,27 @@ from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import AnalysisException
 
+from python_ingest.adapter.settings import embedded_settings
 from python_ingest.project.build import plain_message
 
 
 @dataclass
 class TidemarkCredentials(SparkCredentials):
-    """The profile's target: all that dbt-spark's targets have."""
+    """The profile's target: what dbt-spark's targets have, and the format of tables.
+
+    Attributes:
+        table_format: `delta` or `iceberg`, of an embedded Spark; other targets set it on their server.
+    """
+
+    table_format: str = "delta"
+
+    def __post_init__(self) -> None:
+        if self.method == "session":
+            self.host = self.host or "localhost"  # which dbt-spark wants, and does not use
+        if self.is_embedded:
+            given = self.server_side_parameters
+            self.server_side_parameters = embedded_settings(self.table_format) | given
+        super().__post_init__()
 
     @property
     def type(self) -> str:

@@ -19,6 +19,8 @@ from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
 from python_ingest.lake.lock import hold, lake_folder
+from python_ingest.project.jars import FOLDER as JARS
+from python_ingest.project.jars import check_jars
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -41,7 +43,7 @@ class TidemarkAdapter(SparkAdapter):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if self.is_embedded():
-            _hold_lake()
+            _check_lake()
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
         logging.getLogger("SQLQueryContextLogger").disabled = True
         program = Path(sys.argv[0])
@@ -159,10 +161,12 @@ class TidemarkAdapter(SparkAdapter):
         return session
 
 
-def _hold_lake() -> None:
+def _check_lake() -> None:
+    """Hold the lake and look for the jars, if the command uses Spark."""
     from dbt.flags import get_flags
 
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
     if flags.WHICH not in WITHOUT_SPARK:
-        # dbt changes into the project's folder only later
-        hold(Path(flags.PROJECT_DIR) / lake_folder())
+        folder = Path(flags.PROJECT_DIR)  # dbt changes into it only later
+        check_jars(folder / JARS)
+        hold(folder / lake_folder())

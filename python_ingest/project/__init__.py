@@ -12,6 +12,7 @@ from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
 
 VIEWS = ("view", "ephemeral")
+OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # is never run; dbt gives it the schema of the state tables
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def load() -> Project:
     root = enter_root()
     manifest = invoke_dbt(["--quiet", "parse"])
     sources = [source.to_dict() for source in manifest.sources.values()]
-    ops_schema = next((s["schema"] for s in sources if s["source_name"] == "ops"), "ops")
+    ops_schema = manifest.nodes[OPS_SCHEMA].schema
     kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
     tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
     for node in manifest.nodes.values():

@@ -14,11 +14,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from python_ingest.console.interrupts import on_interrupt
-from python_ingest.errors import TidemarkError
 from python_ingest.lake.lock import LOCK, hold, lake_folder
 from python_ingest.project import spark_settings
+from python_ingest.project.jars import check_jars
 
-JARS = Path(".jars")
 SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
@@ -33,8 +32,7 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
         LakeBusyError: when another process holds the lake.
         TidemarkError: when the jars are not there yet.
     """
-    if not any(JARS.glob("*.jar")):
-        raise TidemarkError("The Spark jars are not in .jars/ yet.", "Run `make setup` once.")
+    check_jars()
     hold(lake_folder())
     logging.getLogger("SQLQueryContextLogger").disabled = True  # prints a failing query's stack trace, too
     logging.getLogger().addFilter(_is_no_trace_of_py4j)

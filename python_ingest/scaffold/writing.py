@@ -6,23 +6,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import Feed
 from python_ingest.scaffold.feed import Proposal, proposed
+from python_ingest.scaffold.rendering import write_templates
 from python_ingest.scaffold.sampling import sample_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FILES = {
-    "sources.yml": "models/bronze/_bronze_{name}__sources.yml",
-    "staged.sql": "macros/staging/staged_{name}.sql",
-    "silver.sql": "models/silver/{name}/{name}.sql",
-    "rejected.sql": "models/silver/{name}/rejected_{name}.sql",
-    "models.yml": "models/silver/{name}/_silver_{name}__models.yml",
-    "row_balance.sql": "tests/dbt/silver/{name}_row_balance.sql",
+    "feed/sources.yml": "models/bronze/_bronze_{name}__sources.yml",
+    "feed/staged.sql": "macros/staging/staged_{name}.sql",
+    "feed/silver.sql": "models/silver/{name}/{name}.sql",
+    "feed/rejected.sql": "models/silver/{name}/rejected_{name}.sql",
+    "feed/models.yml": "models/silver/{name}/_silver_{name}__models.yml",
+    "feed/row_balance.sql": "tests/dbt/silver/{name}_row_balance.sql",
 }
 LINTER = Path(".sqlfluff")
 STAND_INS = "[sqlfluff:templater:jinja:macros]\n"
@@ -59,28 +58,9 @@ def add(
             f"The feed '{feed.name}' already exists: {there or feeds[feed.name].declared_in}.",
             "Choose another `--name`, or remove that feed first.",
         )
-    environment = Environment(
-        loader=PackageLoader("python_ingest.scaffold"),
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701  # SQL and YAML, not HTML
-    )
-    written = {
-        target: environment.get_template(template).render(feed=feed) for template, target in targets.items()
-    }
-    for target, text in written.items():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+    written = write_templates(targets, feed=feed)
     _tell_linter(feed.name)
-    return feed, list(written)
+    return feed, written
 
 
 def _files(path: Path) -> Sequence[Path]:

@@ -2,7 +2,8 @@
 
 This is Java's class data sharing. `make classes` runs `python -m python_ingest.setup.class_archive`: it
 lands a week of small files and builds their models on a scratch lake. When the JVM ends, it writes
-`.jars/classes.jsa`, which profiles.yml names. A JVM of another version, or with other jars, ignores it.
+`.jars/classes.jsa`, which the session's settings name (python_ingest/adapter/spark.yml). A JVM of another
+version, or with other jars, ignores it.
 """
 
 from __future__ import annotations

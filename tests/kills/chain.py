@@ -175,7 +175,7 @@ class Chain:
 def run_folder(folder: Path, fixture: str) -> Path:
     """Make a small project of the real project's settings and macros, and of the models of a fixture."""
     folder.mkdir(parents=True)
-    for name in ("dbt_project.yml", "profiles.yml", "macros", "conf", ".jars"):
+    for name in ("dbt_project.yml", "profiles.yml", "macros", ".jars"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "models").symlink_to(ROOT / "tests/fixtures" / fixture / "models")
     return folder

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from python_ingest.adapter.settings import embedded_settings
 from python_ingest.demo import demo, tour
 from python_ingest.errors import TidemarkError
 from python_ingest.lake import lock
-from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -56,8 +56,7 @@ def test_the_demo_fills_the_lake_that_commands_use(
     played: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After `make demo` the first plain `dbt show` finds the tables; the hint printed works as written."""
-    profiles = (ROOT / "profiles.yml").read_text(encoding="utf-8")
-    assert f"env_var('TIDEMARK_LAKE', '{lock.DEFAULT_LAKE}')" in profiles
+    assert embedded_settings("delta")["spark.sql.warehouse.dir"] == f"{lock.DEFAULT_LAKE}/warehouse"
     demo.play(Path.cwd())
     assert set(played) == {lock.DEFAULT_LAKE}
     assert "\n  .venv/bin/dbt show" in capsys.readouterr().out

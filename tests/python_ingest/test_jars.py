@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from python_ingest.errors import TidemarkError
-from python_ingest.setup import jars
+from python_ingest.project import jars
 
 
 def test_the_lock_names_the_delta_that_is_installed() -> None:
     """The jar and the Python package of Delta are of one version."""
     from importlib.metadata import version
 
-    delta = next(jar for jar in jars.read_lock(Path("jars.lock")) if jar.artifact.startswith("delta-spark"))
+    delta = next(jar for jar in jars.read_lock(jars.LOCK) if jar.artifact.startswith("delta-spark"))
     assert delta.version == version("delta-spark")
 
 

@@ -27,7 +27,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1
 
-COPIED = ("dbt_project.yml", "profiles.yml", ".sqlfluff", "models", "macros", "seeds", "tests/dbt", "conf")
+COPIED = ("dbt_project.yml", "profiles.yml", ".sqlfluff", "models", "macros", "seeds", "tests/dbt")
 INVOICES = """Invoice ID;Date;E-mail (work);Amount;Zip;Note;updated_at
 1;2025-01-01;a@x.org;10.50;01234;;2025-01-01T10:00:00Z
 2;2025-01-01;b@x.org;7;53111;it's "big";2025-01-01T11:00:00Z

@@ -1,6 +1,6 @@
 """Fetch the jars of jars.lock into .jars/ once, with the Ivy that pyspark ships, and check their hashes.
 
-Run as `python -m python_ingest.setup.jars [LOCK FOLDER]` (`make setup` does). Without `spark.jars.packages`
+Run as `python -m python_ingest.project.jars [LOCK FOLDER]` (`make setup` does). Without `spark.jars.packages`
 a session starts with no resolution and needs no network.
 """
 
@@ -20,7 +20,7 @@ from xml.sax.saxutils import quoteattr
 
 from python_ingest.errors import TidemarkError
 
-LOCK = Path("jars.lock")
+LOCK = Path(__file__).parent / "jars.lock"
 FOLDER = Path(".jars")
 IVY_EXTRA = "http://ant.apache.org/ivy/extra"
 
@@ -61,6 +61,19 @@ def read_lock(lock: Path) -> list[Jar]:
     return jars
 
 
+def check_jars(folder: Path = FOLDER) -> None:
+    """Stop where the jars are missing.
+
+    Raises:
+        TidemarkError: when a project's folder has none.
+    """
+    if not any(folder.glob("*.jar")):
+        raise TidemarkError(
+            f"Spark's jars are missing: {folder}/ has none.",
+            "Run `tidemark init`, which fetches them once (`make setup` in Tidemark's own repository).",
+        )
+
+
 def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
     """Bring the jars that are not there yet into the folder, and remove those that are not locked.
 
@@ -99,6 +112,24 @@ def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
     return fetched
 
 
+def cache_folder() -> Path:
+    """Return where the locked jars are kept for all projects of a user; another lock has another folder."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "tidemark" / f"jars-{_sha256(LOCK)[:12]}"
+
+
+def link() -> Path:
+    """Fetch the locked jars into the user's cache, link them as `.jars`, and return the cache's folder.
+
+    Raises:
+        TidemarkError: when a jar cannot be had.
+    """
+    folder = cache_folder()
+    fetch(read_lock(LOCK), folder)
+    FOLDER.symlink_to(folder, target_is_directory=True)
+    return folder
+
+
 def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
     """Retrieve the jars, without what they depend on, into scratch/jars."""
     dependencies = "".join(
@@ -117,11 +148,13 @@ def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
         "-cache", str(scratch / "cache"), "-types", "jar", "bundle",
         "-retrieve", str(scratch / "jars" / "[artifact]-[revision](-[classifier]).[ext]"),
     ]  # fmt: skip
+    if shutil.which(command[0]) is None:
+        raise TidemarkError("There is no Java.", "Install Java 17, or set JAVA_HOME to its folder.")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if any(not (scratch / "jars" / jar.file_name).is_file() for jar in jars):
         raise TidemarkError(
             f"These jars cannot be fetched: {(done.stderr or done.stdout).strip()[-600:]}",
-            "Check the network (and its proxy, in JAVA_TOOL_OPTIONS) and run `make setup` again.",
+            "Check the network (and its proxy, in JAVA_TOOL_OPTIONS) and try again.",
         )
 
 
