@@ -1,0 +1,99 @@
+"""The wheel in an environment without this repository, and a dbt project that is not ours."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from python_ingest.project.jars import LOCK
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "python_ingest", "dbt")
+FILES = {
+    "dbt_project.yml": "name: jaffle\nprofile: jaffle\nmodels: {jaffle: {staging: {+materialized: view}}}\n",
+    "profiles.yml": "jaffle: {target: dev, outputs: {dev: "
+    "{type: tidemark, method: session, schema: main}}}\n",
+    "seeds/raw_orders.csv": "id,customer,amount\n1,Ada,10\n2,Grace,20\n3,Ada,30\n",
+    "models/staging/stg_orders.sql": "select id as order_id, customer, cast(amount as int) as amount "
+    "from {{ ref('raw_orders') }}",
+    "models/customers.sql": "{{ config(materialized='incremental', unique_key='customer') }}\n"
+    "select customer, count(*) as orders, sum(amount) as amount from {{ ref('stg_orders') }} "
+    "group by customer",
+    "models/schema.yml": "models: [{name: customers, columns: "
+    "[{name: customer, data_tests: [unique, not_null]}]}]",
+}
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has the wheel and the locked packages, but not this folder."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for name in BUILT_FROM:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        source.mkdir(exist_ok=True)
+        copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "wheel", *options, "--wheel-dir", str(folder), str(source)], check=True)
+    shutil.rmtree(source)
+    environment = folder / "an environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (wheel,) = folder.glob("tidemark-*.whl")
+    there = str(environment / "bin" / "python")
+    subprocess.run([*pip, "--python", there, "install", "--no-deps", str(wheel)], check=True)
+    # a path in a .pth file gives packages, and not the folders that .pth files there name: not this one
+    (site,) = environment.glob("lib/python3*/site-packages")
+    (site / "locked.pth").write_text(sysconfig.get_path("purelib"))
+    return Path(there)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A dbt project of seeds, a view and an incremental model, in plain SQL."""
+    for name, text in FILES.items():
+        (tmp_path / "jaffle shop" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "jaffle shop" / name).write_text(text)
+    cache = tmp_path / "cache" / "tidemark"
+    cache.mkdir(parents=True)
+    lock = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]
+    (cache / f"jars-{lock}").symlink_to(ROOT / ".jars")
+    return tmp_path / "jaffle shop"
+
+
+def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
+    """R1, R2: `init`, two runs, and each table is what a rebuild gives."""
+    kept = {"DBT_TARGET_PATH", "DBT_LOG_PATH", "PYTHONPATH", "TIDEMARK_LAKE", "TIDEMARK_SCHEMA"}
+    environment = {name: value for name, value in os.environ.items() if name not in kept}
+    environment["XDG_CACHE_HOME"] = str(project.parent / "cache")
+
+    def tidemark(*arguments: str) -> str:
+        command = [str(python.with_name("tidemark")), *arguments]
+        done = subprocess.run(
+            command, cwd=project, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return " ".join(done.stdout.split())
+
+    where = [str(python), "-c", "import python_ingest; print(python_ingest.__file__)"]
+    found = subprocess.run(
+        where, cwd=project, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert found.startswith(str(python.parents[1]))
+
+    assert "linked .jars" in tidemark("init")
+    said = tidemark("run")
+    assert "main.customers 2 inserted" in said
+    assert "dbt build 2 tests passed" in said
+    with (project / "seeds/raw_orders.csv").open("a") as orders:
+        orders.write("4,Ada,5\n5,Edsger,1\n")
+    assert "main.customers 1 inserted, 1 updated" in tidemark("run")
+    assert "main.customers 3 rows, 0 rows differ" in tidemark("verify")
