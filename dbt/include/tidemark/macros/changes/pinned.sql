@@ -4,7 +4,7 @@
     {% endif %}
     {% set window = dbt.change_window(relation) %}
     {% set only = dbt.only_touched(relation, window, touched) if touched else '' %}
-    {{ return('(select * from ' ~ dbt.as_of(relation, window.last) ~ dbt.said_in_sql(window) ~ only ~ ')') }}
+    {{ return('(select * from ' ~ dbt.as_of(relation, window.last) ~ dbt.note_of_source(window) ~ only ~ ')') }}
 {% endmacro %}
 
 {# A predicate that keeps the column values that the changes touch, as literals, so that Delta can skip files. #}
@@ -16,7 +16,7 @@
         {{ return('') }}
     {% endif %}
     {% set values = dbt.values_of(column, dbt.change_rows(relation, window)) %}
-    {{ return(' where ' ~ dbt.among(dbt.quoted(column), values) ~ dbt.said_of_values(window.source, values)) }}
+    {{ return(' where ' ~ dbt.among(dbt.quoted(column), values) ~ dbt.note_of_values(window.source, values)) }}
 {% endmacro %}
 
 {# Keys touched by another source need rows that this restriction leaves out: stop. #}

@@ -8,7 +8,7 @@
         {% if is_incremental() and how.state not in ('incremental', 'verify') %}
             {% do dbt.refuse_partial_sql(how.why) %}
         {% endif %}
-        {% if how.state in dbt.states_of_doubt() %}
+        {% if how.state in dbt.states_to_rebuild() %}
             {% do log(dbt.table_name(this) ~ ' reads its sources whole: ' ~ how.why, info=True) %}
         {% endif %}
     {% endif %}
@@ -65,66 +65,6 @@
         {{ return({'state': 'history lost', 'why': lost}) }}
     {% endif %}
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
-{% endmacro %}
-
-{# The state of a model whose contract, grain or code changed since its last run, so that its table is rebuilt; or none. #}
-{% macro redeclared_state(before) %}
-    {% set contract = dbt.contract_of(model.unique_id) %}
-    {% if before == contract %}
-        {{ return(none) }}
-    {% endif %}
-    {% set added = dbt.added_columns(this) %}
-    {% if added %}
-        {{ return({'state': 'columns added', 'why': 'new in its contract: ' ~ added | join(', ')}) }}
-    {% elif '.' in (before or '') and before.split('.')[1] != contract.split('.')[1] %}
-        {{ return({'state': 'grain changed', 'why': 'another unique_key, newest_by, insert_only or prune_by'}) }}
-    {% endif %}
-    {% set changed = dbt.changed_code(before, contract) %}
-    {% set choice = dbt.on_code_change(changed) if changed else 'ignore' %}
-    {% if choice != 'ignore' %}
-        {{ return({'state': 'code changed', 'why': changed ~ (', where the run stops' if choice == 'stop' else '')}) }}
-    {% endif %}
-    {{ return(none) }}
-{% endmacro %}
-
-{# What to do if the model's code has changed: rebuild, ignore or stop. This macro itself stops the model. #}
-{% macro on_code_change(changed) %}
-    {% set choice = config.get('meta', {}).get('on_code_change', 'rebuild') %}
-    {% if choice not in ('rebuild', 'stop', 'ignore') %}
-        {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': on_code_change is ' ~ choice ~ '. Set it to rebuild, stop or ignore.'
-        ) %}
-    {% elif choice == 'stop' and var('tidemark_purpose', '') != 'explain' %}
-        {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': ' ~ changed ~ ' since the table was built, so old and new rows would be mixed '
-            ~ '(on_code_change: stop). Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
-        ) %}
-    {% endif %}
-    {{ return(choice) }}
-{% endmacro %}
-
-{# What a model reads, directly and through views. #}
-{% macro tables_below(node) %}
-    {% set found = [] %}
-    {% for below in dbt.dependencies(node) %}
-        {% do found.append(below) %}
-        {% if dbt.is_view(below) %}
-            {% do found.extend(dbt.tables_below(below)) %}
-        {% endif %}
-    {% endfor %}
-    {{ return(found) }}
-{% endmacro %}
-
-{% macro is_view(node) %}
-    {{ return(node.resource_type == 'model' and node.config.materialized in ('view', 'ephemeral')) }}
-{% endmacro %}
-
-{% macro dependencies(node) %}
-    {% set found = [] %}
-    {% for unique_id in node.depends_on.nodes if unique_id.split('.')[0] in ('source', 'model', 'seed', 'snapshot') %}
-        {% do found.append(graph.sources.get(unique_id) or graph.nodes.get(unique_id)) %}
-    {% endfor %}
-    {{ return(found) }}
 {% endmacro %}
 
 {# A range can only be rebuilt if each source is still available as the table was built from it: at a version that the source

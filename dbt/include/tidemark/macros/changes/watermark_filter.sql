@@ -13,7 +13,7 @@
     {% if window.watermark is not none %}
         {% do bounds.append(name ~ ' <= ' ~ dbt.typed_literal(window.watermark, window.type)) %}
     {% endif %}
-    {{ return('(' ~ name ~ ' is null or ' ~ (bounds | join(' and ') or 'false') ~ ')' ~ dbt.said_in_sql(window)) }}
+    {{ return('(' ~ name ~ ' is null or ' ~ (bounds | join(' and ') or 'false') ~ ')' ~ dbt.note_of_source(window)) }}
 {% endmacro %}
 
 {# From the stored watermark to the current maximum, where the next run starts. It never moves back. #}

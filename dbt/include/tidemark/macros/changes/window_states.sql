@@ -3,17 +3,6 @@
     {{ return(dbt.window_states(node) == ['nothing new']) }}
 {% endmacro %}
 
-{# True if the model reads its sources in full, so that its table is replaced and not merged into. #}
-{% macro reads_whole(node) %}
-    {% set states = dbt.window_states(node) %}
-    {{ return('first run' in states or states | select('in', dbt.states_of_doubt()) | list != []) }}
-{% endmacro %}
-
-{# The states in which changes alone would not give the table of a rebuild, so the table is rebuilt. #}
-{% macro states_of_doubt() %}
-    {{ return(['history lost', 'columns added', 'grain changed', 'code changed']) }}
-{% endmacro %}
-
 {% macro window_states(node) %}
     {{ return(dbt.windows_of(node.unique_id) | map(attribute='state') | unique | list) }}
 {% endmacro %}

@@ -21,7 +21,7 @@
     {% do run_query(create_sql) %}
     {% do dbt.forget_table_state(relation) %}
     {% set commit = dbt.last_commit(relation) %}
-    {% do dbt.say_written({
+    {% do dbt.report_written({
         'inserted': commit.rows, 'commit': commit, 'once_a_key': true, 'is_whole': adapter.is_embedded(),
         'sql': query.sql if query.counts_versions else none
     }) %}

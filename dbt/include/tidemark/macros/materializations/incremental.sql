@@ -9,7 +9,7 @@
     {% do dbt.note_joined_tables() %}
     {% if dbt.rebuilt_range() %}
         {% do dbt.rebuild_range(this, dbt.checked_query(sql)) %}
-    {% elif existing is none or should_full_refresh() or dbt.reads_whole(model) %}
+    {% elif existing is none or should_full_refresh() or dbt.reads_in_full(model) %}
         {% if flags.EMPTY and dbt.own_marks() %}
             {% do exceptions.raise_compiler_error(
                 this.identifier ~ ': --empty would create an empty table and checkpoints that say it is built. '
@@ -23,7 +23,7 @@
         {% if dbt.is_redeclared() %}
             {% do dbt.check_table(this, dbt.checked_query(sql)) %}
         {% endif %}
-        {% do dbt.say_written({}) %}
+        {% do dbt.report_written({}) %}
     {% else %}
         {% set query = dbt.checked_query(sql) %}
         {% do dbt.check_table(this, query) %}
@@ -35,7 +35,7 @@
             {% do dbt.merge_into(this, query) %}
         {% endif %}
     {% endif %}
-    {% if existing is not none and not dbt.rebuilt_range() and not dbt.reads_whole(model) and dbt.is_redeclared() %}
+    {% if existing is not none and not dbt.rebuilt_range() and not dbt.reads_in_full(model) and dbt.is_redeclared() %}
         {% do persist_docs(this, model) %}
         {% do dbt.forget_table_state(this) %}
     {% endif %}

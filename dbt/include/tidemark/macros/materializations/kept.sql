@@ -3,13 +3,13 @@
     {{ return(adapter.keep_once(dbt.run_state('kept'), dbt.kept_name(name), sql)) }}
 {% endmacro %}
 
-{% macro let_go(name) %}
+{% macro drop_kept(name) %}
     {% do dbt.run_state('kept').pop(dbt.kept_name(name), none) %}
     {% do adapter.drop_view(dbt.kept_name(name)) %}
 {% endmacro %}
 
 {# On-run-end: drops changes that several nodes read, and views that a failed model left behind. #}
-{% macro let_all_go() %}
+{% macro drop_all_kept() %}
     {% for name in dbt.run_state('kept') %}
         {% do adapter.drop_view(name) %}
     {% endfor %}
@@ -17,9 +17,4 @@
 
 {% macro kept_name(name) %}
     {{ return(['tidemark', this.schema, this.identifier, name, invocation_id[:8]] | join('_')) }}
-{% endmacro %}
-
-{# A table at its current version. Without the version, Spark recomputes views kept from the table when the table is written. #}
-{% macro as_it_is(relation) %}
-    {{ return(dbt.as_of(relation, dbt.table_state(relation).version)) }}
 {% endmacro %}

@@ -41,11 +41,11 @@
         {% do run_query(merge_sql) %}
         {% do counts.update(commit=dbt.note_commit(relation), once_a_key=true) %}
     {% endif %}
-    {% do dbt.let_go('outcomes') %}
+    {% do dbt.drop_kept('outcomes') %}
     {% if prunes %}
-        {% do dbt.let_go('batch') %}
+        {% do dbt.drop_kept('batch') %}
     {% endif %}
-    {% do dbt.say_written(counts) %}
+    {% do dbt.report_written(counts) %}
 {% endmacro %}
 
 {# Each row of the batch with its outcome. #}
@@ -72,7 +72,7 @@
         end as _outcome
     from {{ batch }} as incoming
     left join (
-        select *, true as _is_present from {{ dbt.as_it_is(relation) }} as present where true {{ pruning.predicate }}
+        select *, true as _is_present from {{ dbt.at_current_version(relation) }} as present where true {{ pruning.predicate }}
     ) as present
         on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
 {% endmacro %}

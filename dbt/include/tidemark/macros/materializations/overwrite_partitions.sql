@@ -32,6 +32,6 @@
         {% set commit = dbt.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
     {% endif %}
-    {% do dbt.let_go('batch') %}
-    {% do dbt.say_written(counts) %}
+    {% do dbt.drop_kept('batch') %}
+    {% do dbt.report_written(counts) %}
 {% endmacro %}

@@ -21,7 +21,7 @@
             {% set why = 'full: reads it without changes(); ' ~ how.why if how.state == 'full' else how.why %}
             {% do window.update(said=('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ why ~ ')') %}
         {% endif %}
-        {% do said.append(dbt.said_in_sql(window)) %}
+        {% do said.append(dbt.note_of_source(window)) %}
     {% endfor %}
     {{ return(said | join(' ')) }}
 {% endmacro %}

@@ -49,7 +49,7 @@
         ~ ' as _declared from ' ~ batch ~ ') where not ((' ~ expression ~ ') <=> _declared)'
     ).rows[0]['rows'] | int %}
     {% if wrong %}
-        {% do dbt.let_go('batch') %}
+        {% do dbt.drop_kept('batch') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', but ' ~ wrong ~ ' of this run\'s rows differ.'
         ) %}

@@ -23,7 +23,7 @@
         {% if dbt.differs(relation, query) %}
             {% do dbt.create_from(relation, query) %}
         {% else %}
-            {% do dbt.say_written({}) %}
+            {% do dbt.report_written({}) %}
         {% endif %}
         {{ return('') }}
     {% endif %}

@@ -10,9 +10,9 @@
         or dbt.seed_checksum(this) != checksum %}  {# dbt hashes only the path of a big file #}
         {% do run_query(dbt.seed_sql(this, agate_table, checksum)) %}
         {% do persist_docs(this, model) %}
-        {% do dbt.say_written({"inserted": agate_table.rows | length}) %}
+        {% do dbt.report_written({"inserted": agate_table.rows | length}) %}
     {% else %}
-        {% do dbt.say_written({}) %}
+        {% do dbt.report_written({}) %}
     {% endif %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [this]}) }}

@@ -1,6 +1,6 @@
 {# What the model wrote: for dbt's output and the node's adapter_response, and kept for ops.model_runs. `counts` holds the
    number of rows by outcome, and `commit` if there was one. #}
-{% macro say_written(counts) %}
+{% macro report_written(counts) %}
     {% set words = [] %}
     {% for word in ('inserted', 'updated', 'deleted') if counts.get(word) %}
         {% do words.append('{:,} '.format(counts[word]) ~ word) %}
@@ -8,7 +8,7 @@
     {% set unproven = '; not proven: its SQL calls is_incremental()' if dbt.is_unproven(model) else '' %}
     {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) %}
     {% set how = dbt.run_state('read_states').get(model.unique_id, {}) %}
-    {% set why = '; read whole: ' ~ how.why if how.state in dbt.states_of_doubt() else '' %}
+    {% set why = '; read whole: ' ~ how.why if how.state in dbt.states_to_rebuild() else '' %}
     {% do store_raw_result(
         'main', message=(words | join(', ') or 'no change') ~ why ~ unproven, code='WROTE' if total else 'UNCHANGED', rows_affected=total
     ) %}

@@ -1,20 +1,3 @@
-{# True for a model that reads only by plain ref() and source() and does not call is_incremental(). It is computed in full,
-   and only the difference is written. #}
-{% macro is_plain(node) %}
-    {{ return(dbt.reads_plainly(node) and not dbt.code_of(node.unique_id).asks_incremental) }}
-{% endmacro %}
-
-{# True for such a model that calls is_incremental() and leaves no checkpoints: its SQL decides what it reads, as in stock dbt. #}
-{% macro is_unproven(node) %}
-    {{ return(dbt.reads_plainly(node) and dbt.code_of(node.unique_id).asks_incremental) }}
-{% endmacro %}
-
-{% macro reads_plainly(node) %}
-    {{ return(
-        node.config.materialized == 'incremental' and not flags.EMPTY and node.unique_id not in dbt.run_state('windows')
-    ) }}
-{% endmacro %}
-
 {# How a plain model reads: not at all if its sources and its own table are as its last run left them. #}
 {% macro plain_read_state() %}
     {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
@@ -42,11 +25,11 @@
         select {{ columns }}, {{ '_is_deleted' if query.flags_deletes else 'false as _is_deleted' }} from {{ rows }}
         union all
         select {{ columns }}, true as _is_deleted
-        from {{ dbt.as_it_is(relation) }} as present
+        from {{ dbt.at_current_version(relation) }} as present
         where not exists (
             select 1 from {{ rows }} as incoming where {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
         )
     {% endset %}
     {% do dbt.merge_into(relation, dict(query, sql=full, newest_by=[], flags_deletes=true, counts_versions=false, is_whole=true)) %}
-    {% do dbt.let_go('rows') %}
+    {% do dbt.drop_kept('rows') %}
 {% endmacro %}

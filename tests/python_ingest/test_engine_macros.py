@@ -1,0 +1,81 @@
+"""Conventions of the engine's macros, as dbt-bouncer.yml has them for those of the project."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from dbt.clients.yaml_helper import load_yaml_text
+
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.R1, pytest.mark.core]
+ENGINE = ROOT / "dbt/include/tidemark"
+FILES = sorted([*ENGINE.glob("macros/**/*.sql"), *ENGINE.glob("tests/**/*.sql")])
+BLOCK = re.compile(
+    r"\{%-? (?P<kind>macro|test|materialization) (?P<name>\w+)(\((?P<arguments>.*?)\))?.*?"
+    r"\{%-? end(macro|test|materialization) -?%\}",
+    re.DOTALL,
+)
+MOST_MACROS, MOST_LINES = 4, 60
+OTHER_NAME = {"rows_read.sql"}  # several of one rank
+
+
+def blocks(path: Path) -> list[re.Match[str]]:
+    return list(BLOCK.finditer(path.read_text(encoding="utf-8")))
+
+
+def documented() -> dict[str, list[str]]:
+    """Return the arguments of each macro that a properties file describes."""
+    found = {}
+    for path in ENGINE.rglob("_macros.yml"):
+        for macro in (load_yaml_text(path.read_text(encoding="utf-8")) or {})["macros"]:
+            assert macro["description"].strip(), macro["name"]
+            found[macro["name"]] = [argument["name"] for argument in macro.get("arguments", [])]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file_is_short_and_named_after_a_macro(path: Path) -> None:
+    """R1: what a file does is in its name."""
+    found = blocks(path)
+    assert 1 <= len(found) <= MOST_MACROS
+    assert max(block.group().count("\n") + 1 for block in found) <= MOST_LINES
+    named = f"((delta|iceberg|tidemark)__?(get_)?)?{path.stem}"
+    assert path.name in OTHER_NAME or any(re.fullmatch(named, block["name"]) for block in found)
+
+
+def test_the_macro_of_a_file_is_documented_with_its_arguments() -> None:
+    """R1: a file's other macros are its helpers; their names say what they do."""
+    told = documented()
+    wrong = []
+    for path in FILES:
+        for block in blocks(path):
+            prefix = "test_" if block["kind"] == "test" else ""
+            name = prefix + block["name"]
+            arguments = re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", block["arguments"] or "")
+            is_public = block["name"] == path.stem and block["kind"] != "materialization"
+            if (is_public or name in told) and told.get(name) != arguments:
+                wrong.append(f"{name}: has {arguments}, documented are {told.get(name)}")
+    assert not wrong
+
+
+def test_each_macro_is_used_and_each_call_has_a_macro() -> None:
+    """R1: calls of `dbt.` find the engine's macros; each of these is called, or is for users."""
+    texts = {path: path.read_text(encoding="utf-8") for path in FILES}
+    defined = {block["name"]: path for path in FILES for block in blocks(path) if block["kind"] == "macro"}
+    called = {name for text in texts.values() for name in re.findall(r"\bdbt\.(\w+)\(", text)}
+    assert called - set(defined) == {"materialization_test_default"}
+    told = documented()
+    by_name = ("delta_", "iceberg_", "tidemark__")  # by_format calls these, and dbt the last
+    own_project = (ENGINE / "dbt_project.yml").read_text(encoding="utf-8")
+    unused = [
+        name
+        for name in defined
+        if name not in called
+        and name not in told
+        and f"{name}(" not in own_project
+        and not name.startswith(by_name)
+    ]
+    assert not unused
