@@ -26,7 +26,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.inspection import Contents
 from python_ingest.files.landing import Lander
 from python_ingest.files.storage import Storage
-from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import invoke_dbt
 from python_ingest.project.session import warm_session
 
@@ -36,9 +36,9 @@ HEADER = ",".join(COLUMNS) + "\n"
 LINES = 100_000
 WARM = 10  # landings before those that are measured
 STEPS = {
-    "state table, made and read": (Manifest, "__init__"),
+    "state table, made and read": (IngestedFiles, "__init__"),
     "bronze table, made": (BronzeTable, "prepare"),
-    "new files found": (Manifest, "compare"),
+    "new files found": (IngestedFiles, "compare"),
     "bronze compared with its commits": (LostRows, "doubt"),
     "large files: checksum and first bytes": (Contents, "_streamed"),
     "large files: lines like the header": (Contents, "_with_lines"),
@@ -46,7 +46,7 @@ STEPS = {
     "files of the batch, listed for reading": (Lander, "_rows"),
     APPEND: (BronzeTable, "append"),
     "rows counted by file": (BronzeTable, "counts"),
-    "state: planned, landed": (Manifest, "note"),
+    "state: planned, landed": (IngestedFiles, "note"),
 }
 
 
@@ -120,7 +120,7 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
             (folder / f"{number // 1000:05d}").mkdir(parents=True)
         (folder / f"{number // 1000:05d}" / f"{number:07d}.csv").touch()
     storage = Storage(spark, feed)
-    Manifest(spark, f"{feed.name}_ops", feed.name)  # creates the table
+    IngestedFiles(spark, f"{feed.name}_ops", feed.name)  # creates the table
     landed = storage.listing(utc_now()).where(f"path < '{known // 1000:05d}'")
     landed.selectExpr(
         f"'{feed.name}' as feed", "path", "size", "modified_at", "'' as checksum", "'landed' as state",
@@ -128,7 +128,9 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
     ).write.format("delta").mode("append").saveAsTable(f"{feed.name}_ops.ingested_files")  # fmt: skip
 
     def plan() -> None:
-        found = Manifest(spark, f"{feed.name}_ops", feed.name).compare(storage.listing(utc_now())).candidates
+        found = (
+            IngestedFiles(spark, f"{feed.name}_ops", feed.name).compare(storage.listing(utc_now())).candidates
+        )
         if len(found) != new:
             raise AssertionError(f"{len(found)} files are new, not {new}")
 
@@ -202,7 +204,7 @@ def main(
             "# Landing, against a plain copy",
             "",
             "The plain copy is `spark.read.csv(folder).write.format('delta')`, declared columns only;",
-            "landing adds listing, checksums, the manifest, headers by name, broken records, eight columns.",
+            "landing adds listing, checksums, state, headers by name, broken records, eight columns.",
             "`append alone` compares the plain copy with that step of the landing which reads, checks and",
             "writes rows.",
             "",

@@ -65,7 +65,7 @@ class BronzeTable:
         """Create the table, or bring it in step with the declaration.
 
         Args:
-            landed_batch: the highest batch that the manifest calls landed.
+            landed_batch: the highest batch that `ops.ingested_files` calls landed.
 
         Raises:
             LandingError: when the table is gone, or has a type to which the declared one is no widening.

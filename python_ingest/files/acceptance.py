@@ -17,7 +17,8 @@ from python_ingest.files.inspection import GROWING, Content, Contents
 from python_ingest.files.storage import Storage
 from python_ingest.ops.batch import Batch, PlannedFile
 from python_ingest.ops.bronze_checks import Settled
-from python_ingest.ops.ingested_files import Candidate, Manifest, Noted
+from python_ingest.ops.candidate import Candidate, Noted
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.schema_changes import Change
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Landed:
 
 @dataclass(frozen=True)
 class Examined:
-    """A file that can be landed: how to read it, what the manifest will say of it, how bronze must evolve."""
+    """A file that can be landed: how to read it, its row of `ops.ingested_files`, how bronze must evolve."""
 
     file: SourceFile
     layout: Hashable
@@ -82,22 +83,27 @@ class Examiner:
         storage: where the files are.
         contents: reads them.
         reader: reads their format.
-        manifest: where the outcome is recorded.
+        ingested_files: where the outcome is recorded.
     """
 
     def __init__(
-        self, feed: FileFeed, storage: Storage, contents: Contents, reader: Format, manifest: Manifest
+        self,
+        feed: FileFeed,
+        storage: Storage,
+        contents: Contents,
+        reader: Format,
+        ingested_files: IngestedFiles,
     ) -> None:
         self._feed = feed
         self._contents = contents
         self._storage = storage
         self._reader = reader
-        self._manifest = manifest
+        self._ingested_files = ingested_files
 
     def examine(
         self, candidates: Sequence[Candidate], targets: Sequence[Target], outcome: Landed, now: datetime
     ) -> list[Examined]:
-        """Choose the files to land; record the others in the manifest and in the outcome.
+        """Choose the files to land; record the others in `ops.ingested_files` and in the outcome.
 
         Args:
             candidates: the files, in the order in which they may change the columns.
@@ -133,7 +139,7 @@ class Examiner:
                 outcome.rejected[file.path] = examined.reason
                 if examined.reason != candidate.rejected_reason:
                     noted.append(Noted(plan, "rejected", examined.reason))
-        self._manifest.note(noted, now)
+        self._ingested_files.note(noted, now)
         return accepted
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:

@@ -10,27 +10,30 @@ from pyspark.sql import functions as f
 
 from python_ingest.feeds.external_files import FilesExternal
 from python_ingest.files.storage import Storage
-from python_ingest.ops.ingested_files import Candidate, Manifest
+from python_ingest.ops.candidate import Candidate
+from python_ingest.ops.ingested_files import IngestedFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def looked_at(storage: Storage, manifest: Manifest, external: FilesExternal, now: datetime) -> DataFrame:
+def looked_at(
+    storage: Storage, ingested_files: IngestedFiles, external: FilesExternal, now: datetime
+) -> DataFrame:
     """Return the listing of a landing: all files, or under `modified_after` the late and the open ones.
 
     Args:
         storage: where the files are.
-        manifest: what landed.
+        ingested_files: what landed.
         external: the feed's declaration.
         now: the present time, UTC.
     """
     listing = storage.listing(now)
-    newest = manifest.newest_time() if external.discovery == "modified_after" else None
+    newest = ingested_files.newest_time() if external.discovery == "modified_after" else None
     if newest is None:
         return listing
     is_late = f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap))
-    marked = listing.join(manifest.open_paths(), on="path", how="left")
+    marked = listing.join(ingested_files.open_paths(), on="path", how="left")
     return marked.where(is_late | f.col("is_open")).drop("is_open")
 
 

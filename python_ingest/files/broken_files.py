@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from python_ingest.feeds.paths import spellings
 from python_ingest.files.acceptance import BROKEN, Examined
 from python_ingest.files.failures import broken_file
-from python_ingest.ops.ingested_files import Noted
+from python_ingest.ops.candidate import Noted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

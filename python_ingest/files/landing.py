@@ -1,8 +1,8 @@
 """Landing a feed in bronze exactly once: plan, write, confirm.
 
-The plan is written to the manifest first; the append to bronze carries the batch's number as a Delta
-transaction (`txnAppId`, `txnVersion`), so a repeated append is skipped by Delta itself; then the manifest
-says `landed`. Killed anywhere, the next run finishes the planned batch under the same number.
+The plan is written to `ops.ingested_files` first; the append to bronze carries the batch's number as a Delta
+transaction (`txnAppId`, `txnVersion`), so a repeated append is skipped by Delta itself; then the files are
+recorded as landed. Killed anywhere, the next run finishes the planned batch under the same number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from python_ingest.files.rows import bronze_rows, format_of
 from python_ingest.files.storage import Storage
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.bronze_checks import BronzeChecks, Lost
-from python_ingest.ops.ingested_files import Candidate, Compared, Manifest
+from python_ingest.ops.candidate import Candidate, Compared
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine, check_broken_records
 from python_ingest.ops.schema_changes import SchemaChanges
 
@@ -68,19 +69,19 @@ class Lander:
         self._storage = Storage(spark, feed)
         self._reader = format_of(spark, feed)
         self._bronze = BronzeTable(spark, feed)
-        self._manifest = Manifest(spark, ops_schema, feed.name)
+        self._ingested_files = IngestedFiles(spark, ops_schema, feed.name)
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
-        self._replayer = Replayer(self._reader, self._bronze, self._manifest, self._quarantine, clock)
+        self._replayer = Replayer(self._reader, self._bronze, self._ingested_files, self._quarantine, clock)
         contents = Contents(
             spark,
             has_lines=self._reader.has_lines,
             has_headers=feed.external.file_format == "csv",
             max_bytes=feed.external.max_bytes,
         )
-        self._examiner = Examiner(feed, self._storage, contents, self._reader, self._manifest)
+        self._examiner = Examiner(feed, self._storage, contents, self._reader, self._ingested_files)
         checks = BronzeChecks(spark, ops_schema, feed.name)
-        self._lost_rows = LostRows(spark, feed, self._bronze, self._manifest, checks)
+        self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
     def land(self) -> Landed:
         """Land all files that are new or have changed, the oldest first, in batches of bounded size.
@@ -111,15 +112,15 @@ class Lander:
 
     def _begun(self, outcome: Landed) -> Compared:
         """Make bronze ready and finish what an earlier run planned; give what is new."""
-        listing = looked_at(self._storage, self._manifest, self._feed.external, self._clock())
-        compared = self._manifest.compare(listing)
-        self._bronze.prepare(self._manifest.landed_batch)
+        listing = looked_at(self._storage, self._ingested_files, self._feed.external, self._clock())
+        compared = self._ingested_files.compare(listing)
+        self._bronze.prepare(self._ingested_files.landed_batch)
         if doubt := self._lost_rows.doubt():
             self._take_back_planned(doubt)
             outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
             self._lost_rows.record(outcome.settled, self._clock())
         is_resumed = self._finish_planned(listing, outcome)
-        return self._manifest.compare(listing) if doubt or is_resumed else compared  # lists once more
+        return self._ingested_files.compare(listing) if doubt or is_resumed else compared  # lists once more
 
     def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
         self._progress.plan([candidate.file for candidate in candidates])
@@ -139,13 +140,13 @@ class Lander:
                 rows = self._rows(accepted)
                 check_broken_records(self._feed, rows)
                 planned = [examined.plan for examined in accepted]
-                batch = self._manifest.plan(planned, self._clock(), above=self._bronze.last_batch())
+                batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
                 self._bronze.append(rows, batch)
             except (Py4JJavaError, PySparkException) as error:
                 sound, broken = sorted_out(error, accepted, self._rows)
                 if batch:
-                    self._manifest.abandon(batch, f"{broken[0].file.path} is broken")
-                self._manifest.note([*broken], self._clock())
+                    self._ingested_files.abandon(batch, f"{broken[0].file.path} is broken")
+                self._ingested_files.note([*broken], self._clock())
                 outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
                 accepted = sound
             else:
@@ -163,7 +164,7 @@ class Lander:
         self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
     def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
-        again = LandingAgain(self._bronze, self._manifest, self._examiner, self._replayer, self._rows)
+        again = LandingAgain(self._bronze, self._ingested_files, self._examiner, self._replayer, self._rows)
         everything = self._storage.listing(self._clock()).persist()  # each batch looks for its files
         try:
             again.land(lost, everything, partial(self._evolve, outcome=outcome))
@@ -172,17 +173,17 @@ class Lander:
 
     def _take_back_planned(self, doubt: Doubt) -> None:
         """Let what an earlier run planned be planned anew: nobody knows how many rows of it were removed."""
-        batch = self._manifest.unfinished()
+        batch = self._ingested_files.unfinished()
         if batch is None:
             return
         self._bronze.remove(batch)
         if batch.is_replay:
             self._quarantine.unmark(batch)
-        self._manifest.abandon(batch, f"bronze was changed: {doubt.cause}")
+        self._ingested_files.abandon(batch, f"bronze was changed: {doubt.cause}")
 
     def _finish_planned(self, listing: DataFrame, outcome: Landed) -> bool:
         """Finish the batch that an earlier run planned and did not confirm; return whether there was one."""
-        batch = self._manifest.unfinished()
+        batch = self._ingested_files.unfinished()
         if batch is None:
             return False
         if batch.is_replay:
@@ -197,13 +198,13 @@ class Lander:
         else:
             files = unchanged()
             if files is None:
-                self._manifest.abandon(batch, "a file of the batch was changed or deleted")
+                self._ingested_files.abandon(batch, "a file of the batch was changed or deleted")
                 return True
             try:
                 self._bronze.append(self._rows(files), batch)
             except (Py4JJavaError, PySparkException) as error:
                 broken, _ = broken_one(error, files)
-                self._manifest.abandon(batch, f"{broken.file.path} is broken")
+                self._ingested_files.abandon(batch, f"{broken.file.path} is broken")
                 return True
             self._confirm(batch, lambda: files, outcome)
         outcome.resumed = batch.batch_id
@@ -237,7 +238,7 @@ class Lander:
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
             self._quarantine.keep(self._bronze.rows(batch), batch, self._bronze.identity(), names)
-        self._manifest.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
+        self._ingested_files.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
         outcome.files += len(batch.files)
         outcome.rows += sum(rows for rows, _ in counted.values())
         outcome.broken += sum(number for _, number in counted.values())

@@ -16,7 +16,7 @@ from python_ingest.files.acceptance import Examined, Examiner
 from python_ingest.files.replay import Replayer
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.bronze_checks import Lost
-from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.ingested_files import IngestedFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,7 +27,7 @@ class LandingAgain:
 
     Args:
         bronze: the table.
-        manifest: what was planned.
+        ingested_files: what was planned.
         examiner: finds the files that are as they were.
         replayer: has the records that were replayed.
         read: gives the rows of files.
@@ -36,13 +36,13 @@ class LandingAgain:
     def __init__(
         self,
         bronze: BronzeTable,
-        manifest: Manifest,
+        ingested_files: IngestedFiles,
         examiner: Examiner,
         replayer: Replayer,
         read: Callable[[Sequence[Examined]], DataFrame],
     ) -> None:
         self._bronze = bronze
-        self._manifest = manifest
+        self._ingested_files = ingested_files
         self._examiner = examiner
         self._replayer = replayer
         self._read = read
@@ -61,7 +61,7 @@ class LandingAgain:
         """
         for batch_id, group in groupby(lost, key=lambda one: one.batch_id):
             paths = {one.path for one in group}
-            batch = self._manifest.planned(batch_id)
+            batch = self._ingested_files.planned(batch_id)
             if batch.is_replay:
                 self._land_records(batch)
             else:

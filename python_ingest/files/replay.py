@@ -1,8 +1,8 @@
 """Replaying rejected records: those that can be read by now land as a batch of their own, exactly once.
 
-The batch is planned in the manifest, then its records are marked in `ops.rejected_records`, then they are
-appended to bronze and confirmed. Killed in between, the next run confirms what bronze has, or takes back
-the marks.
+The batch is planned in `ops.ingested_files`, then its records are marked in `ops.rejected_records`, then
+they are appended to bronze and confirmed. Killed in between, the next run confirms what bronze has, or takes
+back the marks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from python_ingest.files.acceptance import Landed
 from python_ingest.files.formats.base import Format, LineFormat
 from python_ingest.files.formats.lines import is_legible
 from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
-from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
 
 if TYPE_CHECKING:
@@ -35,17 +35,22 @@ class Replayer:
     Args:
         reader: parses them as the feed is declared now.
         bronze: where they land.
-        manifest: where the batch is recorded.
+        ingested_files: where the batch is recorded.
         quarantine: where they are.
         clock: gives the time that becomes `_ingested_at`.
     """
 
     def __init__(
-        self, reader: Format, bronze: BronzeTable, manifest: Manifest, quarantine: Quarantine, clock: Clock
+        self,
+        reader: Format,
+        bronze: BronzeTable,
+        ingested_files: IngestedFiles,
+        quarantine: Quarantine,
+        clock: Clock,
     ) -> None:
         self._reader = reader
         self._bronze = bronze
-        self._manifest = manifest
+        self._ingested_files = ingested_files
         self._quarantine = quarantine
         self._clock = clock
 
@@ -63,7 +68,7 @@ class Replayer:
         outcome.waiting = len(read) - len(readable)
         if readable:
             plan = PlannedFile(REPLAY, len(readable), datetime(1970, 1, 1, tzinfo=timezone.utc), None)
-            batch = self._manifest.plan([plan], self._clock(), above=self._bronze.last_batch())
+            batch = self._ingested_files.plan([plan], self._clock(), above=self._bronze.last_batch())
             self._quarantine.mark(readable, batch)
             self._land(batch, outcome)
 
@@ -73,7 +78,7 @@ class Replayer:
             self._confirm(batch, outcome)
         else:
             self._quarantine.unmark(batch)
-            self._manifest.abandon(batch, "the replay was interrupted")
+            self._ingested_files.abandon(batch, "the replay was interrupted")
 
     def rows(self, batch: Batch) -> DataFrame | None:
         """Return the rows of the records that a batch replays, or None when there are none."""
@@ -90,7 +95,7 @@ class Replayer:
 
     def _confirm(self, batch: Batch, outcome: Landed) -> None:
         count = self._bronze.rows(batch).count()
-        self._manifest.confirm(batch, {REPLAY: count})
+        self._ingested_files.confirm(batch, {REPLAY: count})
         outcome.replayed += count
 
     def _parsed(self, records: DataFrame) -> DataFrame:

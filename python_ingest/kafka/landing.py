@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import StreamingQueryException
@@ -24,9 +23,10 @@ from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.decoding import Decoder
+from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.kafka.topic import spark_options, topic_of
 from python_ingest.ops.batch import Batch
-from python_ingest.ops.bronze_checks import BronzeChecks, Settled
+from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_batches import Batches, PlannedBatch, SourceState
 from python_ingest.ops.rejected_records import Quarantine
 
@@ -36,27 +36,6 @@ if TYPE_CHECKING:
 
 PART_MESSAGES = 200_000
 LOSS = "Some data may have been lost"
-
-
-@dataclass
-class LandedTopic:
-    """What one landing of a topic did.
-
-    Attributes:
-        feed: the feed's name.
-        messages: messages landed now.
-        broken: those of them that could not be decoded.
-        batches: number of batches.
-        until: the newest time of a message that has landed.
-        settled: what became of landed messages that bronze may have lost.
-    """
-
-    feed: str
-    messages: int = 0
-    broken: int = 0
-    batches: int = 0
-    until: datetime | None = None
-    settled: Settled | None = None
 
 
 class TopicLander:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
+
+from python_ingest.lake.delta_commit import Appended, Written, history_row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,34 +31,6 @@ def make_active(spark: SparkSession) -> None:
     """
     jvm: Any = spark._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
-
-
-@dataclass(frozen=True)
-class Appended:
-    """What a commit appended, by the statistics of its files.
-
-    Attributes:
-        rows: how many.
-        nulls: how many of them are null, by column; a column without statistics is missing.
-    """
-
-    rows: int
-    nulls: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Written:
-    """What a commit did to the rows of a table.
-
-    Attributes:
-        operation: as `describe history` names it.
-        number: that of the append, where it is one of the writer that was asked for.
-        removes: whether it took files of rows away, other than to write the same rows anew.
-    """
-
-    operation: str
-    number: int | None
-    removes: bool
 
 
 class DeltaLog:
@@ -194,12 +166,12 @@ class DeltaLog:
             written = path.getFileSystem(self._conf).getFileStatus(path).getModificationTime()
             for line in self._lines(version):
                 if line.startswith('{"commitInfo"'):
-                    return _row(version, written, json.loads(line)["commitInfo"])
+                    return history_row(version, written, json.loads(line)["commitInfo"])
         except Py4JJavaError as error:
             if _is_missing(error):
                 return None
             raise
-        return _row(version, written, {})
+        return history_row(version, written, {})
 
     def _text(self, version: int) -> str:
         """Return a whole commit at once: a call for each line takes long where there are thousands."""
@@ -242,18 +214,3 @@ def _each(iterator: Any) -> Iterator[Any]:
     """Give what an iterator of the JVM gives."""
     while iterator.hasNext():
         yield iterator.next()
-
-
-def _row(version: int, written: int, info: dict[str, Any]) -> dict[str, Any]:
-    parameters = info.get("operationParameters") or {}
-    return {
-        "version": version,
-        "timestamp": datetime.fromtimestamp(written / 1000, timezone.utc).replace(tzinfo=None),
-        "operation": info.get("operation"),
-        "operationParameters": {
-            name: value if value is None or isinstance(value, str) else json.dumps(value)
-            for name, value in parameters.items()
-        },
-        "operationMetrics": info.get("operationMetrics") or {},
-        "userMetadata": info.get("userMetadata"),
-    }

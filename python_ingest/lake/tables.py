@@ -1,4 +1,4 @@
-"""Creating the tables that landing writes, and the rows of one feed in those of state."""
+"""Creating tables that landing writes, and rows that this process has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructType
 
 from python_ingest.errors import TidemarkError
-from python_ingest.lake.table_format import DELTA, append, properties_of_new, table_exists, table_format
+from python_ingest.lake.table_format import DELTA, properties_of_new, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,36 +70,3 @@ def local_rows(spark: SparkSession, columns: str, rows: Sequence[tuple[Any, ...]
     text = json.dumps([dict(zip(schema.names, row, strict=True)) for row in rows], default=datetime.isoformat)
     parsed = f.from_json(f.lit(text), ArrayType(schema), {"mode": "FAILFAST"})
     return spark.range(0, 1, numPartitions=1).select(f.inline(parsed))
-
-
-class FeedTable:
-    """The rows of one feed in a table of state.
-
-    Args:
-        spark: the session.
-        schema: the schema of the state tables.
-        feed: the feed's name.
-        name: the table's name in the schema.
-        columns: the columns as SQL, a line each, with types and comments.
-    """
-
-    def __init__(self, spark: SparkSession, schema: str, feed: str, name: str, columns: str) -> None:
-        self._spark = spark
-        self._feed = feed
-        self._table = f"{schema}.{name}"
-        self._columns = columns
-
-    def _create(self) -> None:
-        properties = {}
-        if table_format(self._spark) == DELTA:
-            # a checkpoint takes as long as five commits, and a reader 15 ms for each commit since
-            properties = {"delta.checkpointInterval": "20", "delta.autoOptimize.autoCompact": "true"}
-        create_table(self._spark, self._table, self._columns, properties)
-
-    def _rows(self) -> DataFrame:
-        return self._spark.table(self._table).where(f"feed = '{self._feed}'")
-
-    def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Append rows in one commit; each gets the feed's name before it."""
-        frame = local_rows(self._spark, self._columns, [(self._feed, *row) for row in rows])
-        append(frame, self._table)

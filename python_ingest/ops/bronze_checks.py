@@ -11,7 +11,7 @@ from pyspark.sql.functions import expr
 
 from python_ingest.console.output import count_of, first_of
 from python_ingest.lake.table_format import table_exists
-from python_ingest.lake.tables import FeedTable
+from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

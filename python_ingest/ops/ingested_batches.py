@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.functions import expr
 
 from python_ingest.clock import utc_time
-from python_ingest.lake.tables import FeedTable
 from python_ingest.ops.batch import Batch
+from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

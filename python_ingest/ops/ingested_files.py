@@ -1,4 +1,4 @@
-"""The manifest of landed files: the table `ops.ingested_files`.
+"""The files that landed: the table `ops.ingested_files`.
 
 It is a log: a file gets a row `planned`, then `landed`; or `rejected` with a reason; or `abandoned` when
 a planned file changed before it could be landed; or `ignored` when it changed afterwards and may not be
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as f
 
 from python_ingest.clock import utc_time
-from python_ingest.feeds.source_file import SourceFile, source_file
-from python_ingest.lake.tables import FeedTable
+from python_ingest.feeds.source_file import source_file
 from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
+from python_ingest.ops.candidate import Candidate, Compared, Noted
+from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,59 +41,6 @@ NEWEST = (  # the newest row of a path, and what was landed of it last
     "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
     "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
 )
-
-
-@dataclass(frozen=True)
-class Noted:
-    """What became of a file: a row of the manifest.
-
-    Attributes:
-        file: the file.
-        state: planned, landed, rejected, ignored or abandoned.
-        reason: why it was rejected, ignored or abandoned.
-        batch_id: its batch, if it is in one.
-        row_count: its rows in bronze, if it is landed.
-    """
-
-    file: PlannedFile
-    state: str
-    reason: str | None = None
-    batch_id: int | None = None
-    row_count: int | None = None
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A listed file that may be new, and what is known of its path.
-
-    Attributes:
-        file: the file as it is listed.
-        landed_checksum: the checksum with which the path was last landed; None when it never was.
-        landed_batch: the batch in which that was.
-        landed_rows: the rows that it brought.
-        rejected_reason: why the path was rejected, if that is its newest state.
-        is_same: whether size and time are those of its newest state.
-    """
-
-    file: SourceFile
-    landed_checksum: str | None
-    landed_batch: int | None
-    landed_rows: int | None
-    rejected_reason: str | None
-    is_same: bool
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A listing compared with the manifest.
-
-    Attributes:
-        candidates: the files that may be new, the oldest first.
-        known: how many listed files were landed and have not changed.
-    """
-
-    candidates: list[Candidate]
-    known: int
 
 
 @dataclass
@@ -120,8 +68,8 @@ LAST = (
 )
 
 
-class Manifest(FeedTable):
-    """The manifest's rows of one feed.
+class IngestedFiles(FeedTable):
+    """The rows of one feed in `ops.ingested_files`.
 
     Args:
         spark: the session.
@@ -179,7 +127,7 @@ class Manifest(FeedTable):
     def compare(self, listing: DataFrame) -> Compared:
         """Return the listed files whose newest state is not landed with this size and time.
 
-        One query, which passes over the manifest once and tells the highest numbers, too.
+        One query, which passes over `ops.ingested_files` once and tells the highest numbers, too.
 
         Args:
             listing: from `Storage.listing`.

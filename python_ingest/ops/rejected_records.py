@@ -13,8 +13,9 @@ from pyspark.sql import functions as f
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.lake.table_format import append_once, table_exists
-from python_ingest.lake.tables import FeedTable, local_rows
+from python_ingest.lake.tables import local_rows
 from python_ingest.ops.batch import Batch
+from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

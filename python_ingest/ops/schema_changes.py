@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql.types import DataType
 
-from python_ingest.lake.tables import FeedTable
+from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,34 +12,12 @@ from python_ingest.errors import LandingError
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.ops.ingested_batches import SourceState
 from python_ingest.postgresql.columns import INTEGERS, TIMES
+from python_ingest.postgresql.mark import Mark, Slice
 from python_ingest.postgresql.snapshot import Snapshot, literal, raw
-from python_ingest.postgresql.source import Extent, Source
+from python_ingest.postgresql.source import Source
 
 HOUR = 3600
 FOREVER = sql.SQL("true")
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A place in the order of (cursor, key): values as the server writes them."""
-
-    cursor: str
-    key: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Slice:
-    """Rows that are landed in one batch.
-
-    Attributes:
-        condition: holds for them.
-        end: the last one's place.
-        extent: how far they go, where it is known.
-    """
-
-    condition: sql.Composed
-    end: Mark
-    extent: Extent | None
 
 
 class Window:

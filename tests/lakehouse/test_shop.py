@@ -15,7 +15,8 @@ from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models
 from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import TableFeed
-from python_ingest.postgresql.landing import LandedTable, TableLander
+from python_ingest.postgresql.landing import TableLander
+from python_ingest.postgresql.outcome import LandedTable
 from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.simulators.shop import shop_days
 from python_ingest.simulators.targets import PostgresTarget

@@ -260,7 +260,7 @@ FAULTS = (
     Fault(
         "`kill -9` of Python and JVM",
         "python_ingest/files/landing.py",
-        'there was one."""\n        batch = self._manifest.unfinished()\n',
+        'there was one."""\n        batch = self._ingested_files.unfinished()\n',
         'there was one."""\n        batch = None\n',
         "tests/kills/test_kills.py::test_nothing_is_lost_or_doubled[written but not confirmed]",
     ),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.lake.delta_log import LOOKED_AT, Appended, DeltaLog
+from python_ingest.lake.delta_commit import Appended
+from python_ingest.lake.delta_log import LOOKED_AT, DeltaLog
 from python_ingest.lake.table_format import append_once
 
 pytestmark = pytest.mark.R4

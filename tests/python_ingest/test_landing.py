@@ -15,7 +15,7 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.commands.land import land
 from python_ingest.errors import LandingError, SparkLostError, TidemarkError
 from python_ingest.ops.batch import Batch
-from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import Project
 from tests.conftest import FeedFolder
 
@@ -83,7 +83,7 @@ def test_killed_before_the_confirmation_the_next_run_only_confirms(
 ) -> None:
     """R1.5: written but not confirmed: nothing is written twice."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    _land_killed_in(Manifest, "confirm", people, monkeypatch)
+    _land_killed_in(IngestedFiles, "confirm", people, monkeypatch)
     version = people.version()
     assert people.land().resumed == 1
     assert people.version() == version
@@ -94,7 +94,7 @@ def test_killed_before_the_confirmation_the_next_run_only_confirms(
 def test_delta_skips_a_batch_that_it_has(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: even a writer that does not look first cannot double a batch."""
     people.write("one.csv", "id,name\n1,Ada\n")
-    _land_killed_in(Manifest, "confirm", people, monkeypatch)
+    _land_killed_in(IngestedFiles, "confirm", people, monkeypatch)
     monkeypatch.setattr(BronzeTable, "has", lambda self, batch: False)
     people.land()
     assert people.rows("id", "_batch_id") == [("1", 1)]

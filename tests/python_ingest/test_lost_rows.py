@@ -15,7 +15,7 @@ from python_ingest.commands.list_feeds import listed, show_feeds
 from python_ingest.errors import LandingError
 from python_ingest.files.landing import Lander
 from python_ingest.ops.bronze_checks import BronzeChecks
-from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import Project
 from tests.conftest import (
     ROOT,
@@ -200,7 +200,7 @@ def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: Spark
         compact,
     ):
         spark.sql(statement)
-    manifest = Manifest(spark, people.ops_schema, "people")
+    manifest = IngestedFiles(spark, people.ops_schema, "people")
     assert manifest.landed_batch, "a landing knows it by then, since it has compared its listing"
     checks = BronzeChecks(spark, people.ops_schema, "people")
     lost = LostRows(spark, people.feed, BronzeTable(spark, people.feed), manifest, checks)
@@ -291,7 +291,7 @@ def _killed_before_confirming(people: FeedFolder, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Manifest, "confirm", killed)
+        patch.setattr(IngestedFiles, "confirm", killed)
         with pytest.raises(KeyboardInterrupt):
             people.land()
 

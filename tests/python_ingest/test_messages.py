@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.commands.land import _tell
+from python_ingest.commands.landed import _tell
 from python_ingest.console.output import output
 from python_ingest.feeds.declarations import feeds_of
 from python_ingest.files.acceptance import Landed

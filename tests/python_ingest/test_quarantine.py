@@ -12,7 +12,7 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.errors import LandingError
 from python_ingest.files.landing import Lander
-from python_ingest.ops.ingested_files import Manifest
+from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
 from tests.conftest import FeedFolder, MakeFeed
 
@@ -83,7 +83,7 @@ def test_another_option_mends_all(make_feed: MakeFeed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "step"), [(Quarantine, "mark"), (BronzeTable, "append"), (Manifest, "confirm")]
+    ("owner", "step"), [(Quarantine, "mark"), (BronzeTable, "append"), (IngestedFiles, "confirm")]
 )
 def test_a_replay_that_is_killed(
     make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, owner: type, step: str

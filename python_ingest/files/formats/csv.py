@@ -8,7 +8,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
@@ -21,6 +20,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import compression, origin
+from python_ingest.files.formats.csv_header import Header, header_of, numbered
 from python_ingest.files.formats.encodings import MARKS, REPLACEMENT, is_binary, mark_of, wide_encoding
 from python_ingest.files.formats.lines import (
     HOLDS_NUL,
@@ -41,31 +41,6 @@ MOST_FIELDS = 20_000  # Spark's parser has 20,480 places
 LINE = re.compile(r"[^\r\n]+")
 CUT_BYTES = 8  # at most, of a head: its byte order mark, and a character that is not whole at its end
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
-
-
-@dataclass(frozen=True)
-class Header:
-    """How a file begins.
-
-    Attributes:
-        names: its columns, in the file's order.
-        encoding: as Python names it.
-        line: the header's text, if no other line is like it: then lines can be read as plain text.
-    """
-
-    names: tuple[str, ...]
-    encoding: str
-    line: str | None = None
-
-    @property
-    def charset(self) -> str:
-        """The encoding as Java names it."""
-        return re.sub(r"^(utf-\d\d)-", r"\1", self.encoding)
-
-    @property
-    def is_wide(self) -> bool:
-        """True when a line break is more than one byte, so that Spark cannot cut the file into lines."""
-        return "\n".encode(self.encoding) != b"\n"
 
 
 class Csv:
@@ -111,23 +86,23 @@ class Csv:
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType:
         """Return the header's columns, all of them text."""
-        return StructType([StructField(name, StringType()) for name in _header(layout).names])
+        return StructType([StructField(name, StringType()) for name in header_of(layout).names])
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
         """Read the records, mapped to columns by name."""
-        header = _header(layout)
+        header = header_of(layout)
         if self._options.multi_line or header.is_wide:
             return self._mapped(header.names, self._multi_line(header, files), targets)
         return self.parse(header.names, self._lines(header, files), targets)
 
     def names(self, layout: Hashable) -> list[str]:
         """Return the header's columns."""
-        return list(_header(layout).names)
+        return list(header_of(layout).names)
 
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
         """Parse line by line, so that a broken quote harms no other record."""
         names = names if self._options.header else self._declared  # as the feed is declared by now
-        schema = ", ".join(f"{name} string" for name in (*_numbered(names), "_broken"))
+        schema = ", ".join(f"{name} string" for name in (*numbered(names), "_broken"))
         parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
         reason = (
             f.when(~f.col("_is_legible"), ILLEGIBLE)
@@ -140,7 +115,7 @@ class Csv:
     def _mapped(self, names: Sequence[str], records: DataFrame, targets: Sequence[Target]) -> DataFrame:
         values = {
             name: self._nulled(f.col(f"_fields.{number}"))
-            for name, number in zip(names, _numbered(names), strict=True)
+            for name, number in zip(names, numbered(names), strict=True)
         }
         filled = fields_of(targets, names, ignores_case=True)
         nothing = f.lit(None).cast("string")
@@ -161,7 +136,7 @@ class Csv:
         return read_lines(self._spark, files, header=has_header, encoding=header.charset, comment=comment)
 
     def _multi_line(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
-        names = _numbered(header.names)
+        names = numbered(header.names)
         reader = self._spark.read.schema(", ".join(f"{name} string" for name in (*names, "_broken")))
         reader = (
             reader.options(**self._parsing())
@@ -209,7 +184,7 @@ class Csv:
 
         That field is the last one; lines where it might be so are matched with the grammar of sound ones.
         """
-        line, last = f.col("_line"), f.coalesce(f"_fields.{_numbered(names)[-1]}", f.lit(""))
+        line, last = f.col("_line"), f.coalesce(f"_fields.{numbered(names)[-1]}", f.lit(""))
         might_be = f.endswith(line, f.concat(f.lit(self._options.quote), last))
         might_be |= f.contains(last, f.lit(self._options.quote))
         return might_be & ~f.rlike(line, f.lit(self._grammar()))
@@ -261,12 +236,3 @@ class Csv:
             io.StringIO(line), delimiter=self._options.delimiter, quotechar=self._options.quote, strict=False
         )
         return [name.strip() for name in next(reader, [])]
-
-
-def _header(layout: Hashable) -> Header:
-    assert isinstance(layout, Header)  # noqa: S101  # only `layout` makes them
-    return layout
-
-
-def _numbered(names: Sequence[str]) -> list[str]:
-    return [f"c{position}" for position in range(len(names))]

@@ -13,7 +13,8 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql import SparkSession
 
 from python_ingest.feeds.declarations import TopicFeed, feeds_of
-from python_ingest.kafka.landing import LandedTopic, TopicLander
+from python_ingest.kafka.landing import TopicLander
+from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.servers.kafka import Kafka, kafka
 from tests.conftest import latest_version
 

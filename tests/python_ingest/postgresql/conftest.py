@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.feeds.declarations import TableFeed, feeds_of
-from python_ingest.postgresql.landing import LandedTable, TableLander
+from python_ingest.postgresql.landing import TableLander
+from python_ingest.postgresql.outcome import LandedTable
 from python_ingest.servers.postgresql import Postgres, postgres
 from tests.conftest import latest_version
 

@@ -1,0 +1,65 @@
+"""A listed file beside what `ops.ingested_files` has of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from python_ingest.feeds.source_file import SourceFile
+from python_ingest.ops.batch import PlannedFile
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What became of a file: a row of `ops.ingested_files`.
+
+    Attributes:
+        file: the file.
+        state: planned, landed, rejected, ignored or abandoned.
+        reason: why it was rejected, ignored or abandoned.
+        batch_id: its batch, if it is in one.
+        row_count: its rows in bronze, if it is landed.
+    """
+
+    file: PlannedFile
+    state: str
+    reason: str | None = None
+    batch_id: int | None = None
+    row_count: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A listed file that may be new, and what is known of its path.
+
+    Attributes:
+        file: the file as it is listed.
+        landed_checksum: the checksum with which the path was last landed; None when it never was.
+        landed_batch: the batch in which that was.
+        landed_rows: the rows that it brought.
+        rejected_reason: why the path was rejected, if that is its newest state.
+        is_same: whether size and time are those of its newest state.
+    """
+
+    file: SourceFile
+    landed_checksum: str | None
+    landed_batch: int | None
+    landed_rows: int | None
+    rejected_reason: str | None
+    is_same: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A listing compared with `ops.ingested_files`.
+
+    Attributes:
+        candidates: the files that may be new, the oldest first.
+        known: how many listed files were landed and have not changed.
+    """
+
+    candidates: list[Candidate]
+    known: int
