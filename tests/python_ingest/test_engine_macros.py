@@ -32,7 +32,10 @@ def documented() -> dict[str, list[str]]:
     for path in ENGINE.rglob("_macros.yml"):
         for macro in (load_yaml_text(path.read_text(encoding="utf-8")) or {})["macros"]:
             assert macro["description"].strip(), macro["name"]
-            found[macro["name"]] = [argument["name"] for argument in macro.get("arguments", [])]
+            assert macro["name"] not in found, f"{macro['name']} is described twice"
+            arguments = macro.get("arguments", [])
+            assert all(set(argument) == {"name", "type", "description"} for argument in arguments), arguments
+            found[macro["name"]] = [argument["name"] for argument in arguments]
     return found
 
 
