@@ -9,6 +9,7 @@
             updated_at,
             _is_deleted,
             to_json(struct(customer_id, name, email, created_at, updated_at)) as raw_record,
+            _source_modified_at as read_at,
             _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
     )

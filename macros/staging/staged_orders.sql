@@ -14,6 +14,7 @@
             to_json(struct(
                 order_id, customer_id, product_name, quantity, price, order_date, channel, updated_at
             )) as raw_record,
+            _source_modified_at as read_at,
             _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
     )

@@ -14,6 +14,7 @@ from dbt.adapters.base.meta import available
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark import SparkContext
 
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.once import Once, once
@@ -43,7 +44,7 @@ class TidemarkAdapter(SparkAdapter):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if self.is_embedded():
-            _check_lake()
+            _hold_lake()
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
         logging.getLogger("SQLQueryContextLogger").disabled = True
         program = Path(sys.argv[0])
@@ -88,6 +89,12 @@ class TidemarkAdapter(SparkAdapter):
         from python_ingest.lake.table_format import table_exists
 
         return table_exists(self._session(), f"{relation.schema}.{relation.identifier}")
+
+    @available
+    def config_of(self, unique_id: str) -> dict[str, Any]:
+        """Return a node's config; in unit tests, whose `graph` is empty, too."""
+        config: dict[str, Any] = self.get_macro_resolver().nodes[unique_id].config.to_dict()  # type: ignore
+        return config
 
     @available
     def code_of(self, unique_id: str) -> dict[str, Any]:
@@ -161,12 +168,13 @@ class TidemarkAdapter(SparkAdapter):
         return session
 
 
-def _check_lake() -> None:
-    """Hold the lake and look for the jars, if the command uses Spark."""
+def _hold_lake() -> None:
+    """Hold the lake, and stop where Spark would start without its jars, if the command uses Spark."""
     from dbt.flags import get_flags
 
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
     if flags.WHICH not in WITHOUT_SPARK:
         folder = Path(flags.PROJECT_DIR)  # dbt changes into it only later
-        check_jars(folder / JARS)
         hold(folder / lake_folder())
+        if SparkContext._active_spark_context is None:
+            check_jars(folder / JARS)

@@ -112,9 +112,9 @@ FAULTS = (
     ),
     Fault(
         "`tidemark add` writes what lints and builds",
-        "python_ingest/scaffold/templates/feed/silver.sql",
-        "newest_rank = 1",
-        "newest_rank = 2",
+        "python_ingest/scaffold/templates/feed/rejected.sql",
+        "rejections(staged_",
+        "rejections(stage_",
         f"{LAND}test_scaffold.py",
     ),
     Fault(

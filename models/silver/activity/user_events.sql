@@ -4,16 +4,11 @@ with staged as (
     {{ staged_user_events(changes(source('bronze', 'user_events'))) }}
 ),
 
-accepted as (
-    select
-        *,
-        row_number() over (partition by event_id order by updated_at desc, {{ landing_order() }}) as newest_rank,
-        count(*) over (partition by event_id) as _versions
-    from staged
-    where rejection_reason is null
+newest as (
+    {{ newest_of('staged') }}
 ),
 
-newest as (
+final as (
     select
         event_id,
         user_id,
@@ -23,8 +18,7 @@ newest as (
         cast(event_at as date) as event_date,
         updated_at,
         _versions
-    from accepted
-    where newest_rank = 1
+    from newest
 )
 
-select * from newest
+select * from final

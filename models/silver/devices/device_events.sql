@@ -8,18 +8,11 @@ with staged as (
     {{ staged_device_events(changes(source('bronze', 'device_events'))) }}
 ),
 
-accepted as (
-    select
-        *,
-        row_number() over (
-            partition by device_id, event_ts order by ingest_ts desc, event_id desc, {{ landing_order() }}
-        ) as newest_rank,
-        count(*) over (partition by device_id, event_ts) as _versions
-    from staged
-    where rejection_reason is null
+newest as (
+    {{ newest_of('staged') }}
 ),
 
-newest as (
+final as (
     select
         device_id,
         event_ts,
@@ -31,8 +24,7 @@ newest as (
         firmware,
         ingest_ts,
         _versions
-    from accepted
-    where newest_rank = 1
+    from newest
 )
 
-select * from newest
+select * from final

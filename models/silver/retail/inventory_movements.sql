@@ -4,16 +4,11 @@ with staged as (
     {{ staged_inventory_movements(changes(source('bronze', 'inventory_movements'))) }}
 ),
 
-accepted as (
-    select
-        *,
-        row_number() over (partition by movement_id order by sequence desc, {{ landing_order() }}) as newest_rank,
-        count(*) over (partition by movement_id) as _versions
-    from staged
-    where rejection_reason is null
+newest as (
+    {{ newest_of('staged') }}
 ),
 
-newest as (
+final as (
     select
         movement_id,
         product_name,
@@ -24,8 +19,7 @@ newest as (
         sequence,
         change_type = 'delete' as _is_deleted,
         _versions
-    from accepted
-    where newest_rank = 1
+    from newest
 )
 
-select * from newest
+select * from final

@@ -4,16 +4,11 @@ with staged as (
     {{ staged_transactions(changes(source('bronze', 'transactions'))) }}
 ),
 
-accepted as (
-    select
-        *,
-        row_number() over (partition by transaction_id order by {{ landing_order() }}) as newest_rank,
-        count(*) over (partition by transaction_id) as _versions
-    from staged
-    where rejection_reason is null
+newest as (
+    {{ newest_of('staged') }}
 ),
 
-newest as (
+final as (
     select
         transaction_id,
         customer_id,
@@ -21,8 +16,7 @@ newest as (
         quantity,
         amount,
         _versions
-    from accepted
-    where newest_rank = 1
+    from newest
 )
 
-select * from newest
+select * from final

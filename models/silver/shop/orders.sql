@@ -4,16 +4,11 @@ with staged as (
     {{ staged_orders(changes(source('bronze', 'orders'))) }}
 ),
 
-accepted as (
-    select
-        *,
-        row_number() over (partition by order_id order by {{ landing_order() }}) as newest_rank,
-        count(*) over (partition by order_id) as _versions
-    from staged
-    where rejection_reason is null
+newest as (
+    {{ newest_of('staged') }}
 ),
 
-newest as (
+final as (
     select
         order_id,
         customer_id,
@@ -23,11 +18,10 @@ newest as (
         price,
         order_date,
         updated_at,
-        _source_modified_at as read_at,
+        read_at,
         _is_deleted,
         _versions
-    from accepted
-    where newest_rank = 1
+    from newest
 )
 
-select * from newest
+select * from final

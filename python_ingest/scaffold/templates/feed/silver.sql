@@ -4,25 +4,17 @@ with staged as (
     {{ staged_<< feed.name >>(changes(source('bronze', '<< feed.name >>'))) }}
 ),
 
-accepted as (
-    select
-        *,
-        row_number() over (
-            partition by << feed.key_names | join(', ') >> order by << feed.newest_by.name ~ " desc, " if feed.newest_by else "" >>{{ landing_order() }}
-        ) as newest_rank,
-        count(*) over (partition by << feed.key_names | join(', ') >>) as _versions
-    from staged
-    where rejection_reason is null
+newest as (
+    {{ newest_of('staged') }}
 ),
 
-newest as (
+final as (
     select
         <% for column in feed.columns %>
         << column.name >>,
         <% endfor %>
         _versions
-    from accepted
-    where newest_rank = 1
+    from newest
 )
 
-select * from newest
+select * from final
