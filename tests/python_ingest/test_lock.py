@@ -61,7 +61,8 @@ def test_the_lake_is_that_of_the_project(elsewhere: Path) -> None:
 def test_another_adapter_is_left_alone(elsewhere: Path) -> None:
     """Projects on dbt-spark may share a Python with Tidemark."""
     project = project_of(elsewhere.parent / "project", "others")
-    profile = (ROOT / "profiles.yml").read_text(encoding="utf-8").replace("type: tidemark", "type: spark")
+    target = "{type: spark, method: session, host: localhost, schema: default}"
+    profile = f"tidemark: {{target: local, outputs: {{local: {target}}}}}"
     (project / "profiles.yml").write_text(profile, encoding="utf-8")
     assert dbt("run", project, project) == ""
     assert not (project / "lake").exists()
