@@ -36,6 +36,7 @@ lint: setup ## run ruff, mypy, dbt-bouncer, import-linter and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python scripts/check_line_width.py
 	@sh scripts/check_conventions.sh
 	@TIDEMARK_LAKE=lake-lint TIDEMARK_CONNECTION_SHOP=none $(QUICK_JAVA) $(BIN)/sqlfluff lint models tests/dbt/silver
 	@rm -rf lake-lint

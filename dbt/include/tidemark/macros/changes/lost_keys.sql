@@ -38,7 +38,8 @@
     select
         {{ dbt.quoted(by, 'lost_keys.') }},
         {% for measure in measured -%}
-        {{ dbt.aggregate_of(measure, 'source_rows.' ~ ('_is_there' if measure.counts_rows else dbt.quoted('_value_' ~ measure.name))) }} as {{ dbt.quoted(measure.name) }}{{ ',' if not loop.last }}
+        {%- set value = 'source_rows.' ~ ('_is_there' if measure.counts_rows else dbt.quoted('_value_' ~ measure.name)) %}
+        {{ dbt.aggregate_of(measure, value) }} as {{ dbt.quoted(measure.name) }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ lost_keys }} as lost_keys
     left join (

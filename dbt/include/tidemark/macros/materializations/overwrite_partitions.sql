@@ -28,7 +28,10 @@
         {# this INSERT goes by position #}
         {% set in_order = dbt.quoted(dbt.columns_of(relation) | list) %}
         {% set these = dbt.among(dbt.quoted(partition), differing) %}
-        {% do run_query('insert into ' ~ relation ~ ' replace where ' ~ these ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ dbt.and_rows_hold(query)) %}
+        {% do run_query(
+            'insert into ' ~ relation ~ ' replace where ' ~ these
+            ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ dbt.and_rows_hold(query)
+        ) %}
         {% set commit = dbt.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
     {% endif %}

@@ -16,7 +16,8 @@
         {% do row['reads'].append(window.source ~ ' ' ~ window.said) %}
         {% set metrics = dbt.read_metrics(dbt.relation_named(window.source), window) if result.status == 'success' else {} %}
         {% for name in ('rows', 'bytes', 'files') %}
-            {% do row.update({name ~ '_read': row[name ~ '_read'] + metrics.get(name, 0) if metrics.get(name, 0) is not none and row[name ~ '_read'] is not none else none}) %}
+            {% set before, more = row[name ~ '_read'], metrics.get(name, 0) %}
+            {% do row.update({name ~ '_read': none if before is none or more is none else before + more}) %}
         {% endfor %}
     {% endfor %}
     {% if wrote.get('sql') %}

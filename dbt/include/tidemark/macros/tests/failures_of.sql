@@ -24,7 +24,8 @@
 {% macro failures_in_rows(tests, rows) %}
     select
         {% for name, test in tests.items() -%}
-        count_if({{ '(' ~ test.config.get('where') ~ ') and ' if test.config.get('where') }}({{ dbt.failing_row(test) }})) as {{ name }}{{ ',' if not loop.last }}
+        {%- set where = test.config.get('where') %}
+        count_if({{ '(' ~ where ~ ') and ' if where }}({{ dbt.failing_row(test) }})) as {{ name }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ rows }}
 {% endmacro %}

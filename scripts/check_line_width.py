@@ -1,0 +1,31 @@
+"""Check that no line of Markdown, YAML or SQL is wider than .editorconfig says.
+
+Rows of tables and code blocks in Markdown may be: they cannot be wrapped.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+WIDTH = 160
+LISTED = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md", "*.yml", "*.sql")
+
+
+def main() -> int:
+    """Print the lines that are too wide."""
+    too_wide = 0
+    for name in subprocess.run(LISTED, capture_output=True, text=True, check=True).stdout.splitlines():
+        path = Path(name)
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        in_code = False
+        for number, line in enumerate(lines, start=1):
+            if path.suffix == ".md" and line.lstrip().startswith("```"):
+                in_code = not in_code
+            if len(line) > WIDTH and not in_code and not line.lstrip().startswith("|"):
+                print(f"{name}:{number}: {len(line)} characters, at most {WIDTH} are allowed")
+                too_wide += 1
+    return 1 if too_wide else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
