@@ -68,7 +68,7 @@ def play(root: Path) -> None:
     show_verdicts(spark, [])
     output.console.print()
     _show(spark, "gold.daily_sales", largest="sales_date")
-    _show(spark, "gold.user_events_by_type", largest="events")
+    _show(spark, "gold.user_events_by_type", largest="event_count")
     elsewhere = "" if lake == Path(DEFAULT_LAKE) else f"TIDEMARK_LAKE={shlex.quote(str(lake))} "
     output.text(
         f"The lake is in {lake}/. Look around, for example:\n"

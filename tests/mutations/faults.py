@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "on hand is what movements add up to",
-        "models/gold/retail/inventory_on_hand.sql",
+        "models/gold/inventory/inventory_on_hand.sql",
         ", where='not _is_deleted'",
         "",
         f"{LAKE}test_inventory.py",
@@ -252,7 +252,7 @@ FAULTS = (
     ),
     Fault(
         "every column is described and typed",
-        "models/gold/retail/_gold_retail__models.yml",
+        "models/gold/purchases/_gold_purchases__models.yml",
         "description: One row per week",
         "about: One row per week",
         "make lint",

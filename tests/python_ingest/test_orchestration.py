@@ -197,7 +197,7 @@ def test_every_feed_and_model_is_an_asset(monkeypatch: pytest.MonkeyPatch) -> No
     keys = {key.to_user_string(): key for key in graph.get_all_asset_keys()}
     models = {f"{path.parts[-3]}/{path.stem}" for path in ROOT.glob("models/*/*/*.sql")}
     assert models | {"bronze/transactions", "bronze/user_events", "bronze/device_events"} <= keys.keys()
-    assert graph.get(keys["gold/daily_sales"]).group_name == "retail"
+    assert graph.get(keys["gold/daily_sales"]).group_name == "purchases"
     for name in models:
         roots = {key.path[0] for key in graph.get_ancestor_asset_keys(keys[name])}
         assert "bronze" in roots or name in OF_SEEDS, name

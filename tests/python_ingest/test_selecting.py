@@ -25,7 +25,7 @@ def lakehouse() -> project.Project:
         (["source:bronze.user_events+", "source:bronze.transactions"], ["transactions", "user_events"]),
         (["+gold.activity", "event_types"], ["user_events"]),
         (["daily_user_events silver.devices"], ["device_events"]),
-        (["gold.retail"], []),
+        (["gold.purchases"], []),
         (["event_types"], []),
     ],
 )

@@ -12,8 +12,8 @@ daily as (
     select
         touched_days.event_date,
         touched_days.event_type,
-        count(user_events.event_id) as events,
-        count(distinct user_events.user_id) as users,
+        count(user_events.event_id) as event_count,
+        count(distinct user_events.user_id) as user_count,
         count(user_events.event_id) = 0 as _is_deleted
     from touched_days
     left join user_events

@@ -20,7 +20,7 @@ by_type as (
         touched_types.event_type,
         event_types.event_type_name,
         event_types.event_group,
-        sum(daily_user_events.events) as events,
+        sum(daily_user_events.event_count) as event_count,
         min(daily_user_events.event_date) as first_event_date,
         max(daily_user_events.event_date) as last_event_date,
         count(daily_user_events.event_date) = 0 as _is_deleted

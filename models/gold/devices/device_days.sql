@@ -12,12 +12,12 @@ daily as (
     select
         touched_days.event_date,
         touched_days.device_id,
-        sum(device_hours.readings) as readings,
+        sum(device_hours.reading_count) as reading_count,
         count(device_hours.hour_of_day) as hours_reported,
         min(device_hours.lowest_temperature) as lowest_temperature,
         max(device_hours.highest_temperature) as highest_temperature,
         cast(
-            sum(device_hours.temperature_sum) / sum(device_hours.temperatures) as decimal(7, 3)
+            sum(device_hours.temperature_sum) / sum(device_hours.temperature_count) as decimal(7, 3)
         ) as mean_temperature,
         min(device_hours.lowest_battery) as lowest_battery,
         count(device_hours.hour_of_day) = 0 as _is_deleted

@@ -3,7 +3,7 @@
 -- a customer's orders can be on any day, so the changes are folded into the totals
 with customers as (
     {{ folded(ref('orders'), by='customer_id', where='not _is_deleted', measures={
-        'orders': 'count(*)',
+        'order_count': 'count(*)',
         'quantity': 'sum(quantity)',
         'amount': 'sum(quantity * price)',
         'first_order_date': 'min(order_date)',

@@ -21,9 +21,9 @@ valued as (
         touched.customer_id,
         customers.name,
         cast(customers.created_at as date) as signed_up_date,
-        coalesce(customer_orders.orders, 0) as orders,
+        coalesce(customer_orders.order_count, 0) as order_count,
         coalesce(customer_orders.amount, 0) as amount,
-        cast(customer_orders.amount / customer_orders.orders as decimal(31, 2)) as mean_order_amount,
+        cast(customer_orders.amount / customer_orders.order_count as decimal(31, 2)) as mean_order_amount,
         customer_orders.first_order_date,
         customer_orders.last_order_date,
         customers.customer_id is null as _is_deleted

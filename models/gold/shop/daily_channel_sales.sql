@@ -13,7 +13,7 @@ daily as (
     select
         touched.order_date,
         touched.channel,
-        count(orders.order_id) as orders,
+        count(orders.order_id) as order_count,
         sum(orders.quantity) as quantity,
         sum(orders.quantity * orders.price) as amount,
         count(orders.order_id) = 0 as _is_deleted

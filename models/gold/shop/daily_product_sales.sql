@@ -13,7 +13,7 @@ daily as (
     select
         touched.order_date,
         touched.product_name,
-        count(orders.order_id) as orders,
+        count(orders.order_id) as order_count,
         sum(orders.quantity) as quantity,
         sum(orders.quantity * orders.price) as amount,
         max(orders.price) as highest_price,

@@ -13,7 +13,7 @@ sold as (
     select
         touched.product_name,
         max_by(daily.highest_price, daily.order_date) as price,
-        sum(daily.orders) as orders,
+        sum(daily.order_count) as order_count,
         sum(daily.quantity) as quantity,
         sum(daily.amount) as amount,
         min(daily.order_date) as first_order_date,

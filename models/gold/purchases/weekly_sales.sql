@@ -27,7 +27,7 @@ weekly as (
         dates.iso_year,
         dates.iso_week,
         count(daily_sales.sales_date) as days_with_sales,
-        sum(daily_sales.transactions) as transactions,
+        sum(daily_sales.transaction_count) as transaction_count,
         sum(daily_sales.quantity) as quantity,
         sum(daily_sales.amount) as amount,
         coalesce(sum(daily_sales.amount) filter (where dates.is_weekend), 0) as weekend_amount,

@@ -11,8 +11,8 @@ transactions as (
 daily as (
     select
         touched_days.transaction_date as sales_date,
-        count(transactions.transaction_id) as transactions,
-        count(distinct transactions.customer_id) as customers,
+        count(transactions.transaction_id) as transaction_count,
+        count(distinct transactions.customer_id) as customer_count,
         sum(transactions.quantity) as quantity,
         sum(transactions.amount) as amount,
         count(transactions.transaction_id) = 0 as _is_deleted
