@@ -69,7 +69,7 @@ def check_jars(folder: Path = FOLDER) -> None:
     """
     if not any(folder.glob("*.jar")):
         raise TidemarkError(
-            f"Spark's jars are missing: {folder}/ has none.",
+            f"Spark's jars are missing: {folder}/ is empty or does not exist.",
             "Run `tidemark init`, which fetches them once (`make setup` in Tidemark's own repository).",
         )
 
@@ -149,7 +149,7 @@ def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
         "-retrieve", str(scratch / "jars" / "[artifact]-[revision](-[classifier]).[ext]"),
     ]  # fmt: skip
     if shutil.which(command[0]) is None:
-        raise TidemarkError("There is no Java.", "Install Java 17, or set JAVA_HOME to its folder.")
+        raise TidemarkError("Java was not found.", "Install Java 17, or set JAVA_HOME to its folder.")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if any(not (scratch / "jars" / jar.file_name).is_file() for jar in jars):
         raise TidemarkError(

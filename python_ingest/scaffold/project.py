@@ -51,14 +51,14 @@ def write_project(name: str) -> Scaffold:
         name: the name of a new project.
 
     Raises:
-        TidemarkError: when the name is none for dbt, or a file of the new project is there already.
+        TidemarkError: when dbt does not accept the name, or a file of the new project exists already.
     """
     if PROJECT_FILE.exists():
         return _complete()
     if not NAME.fullmatch(name):
         raise TidemarkError(
-            f"'{name}' is no name for a dbt project.",
-            "Give one with `--name`: small letters, digits and underscores, not beginning with a digit.",
+            f"'{name}' is not a valid name of a dbt project.",
+            "Give one with `--name`: lower-case letters, digits and underscores; the first is no digit.",
         )
     targets = {template: Path(target) for template, target in (SETTINGS | PROJECT | EXAMPLE).items()}
     if there := next((target for target in targets.values() if target.exists()), None):

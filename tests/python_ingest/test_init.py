@@ -81,7 +81,7 @@ def test_a_profile_of_another_name_is_told(folder: Path) -> None:
 
 def test_what_cannot_be_a_project(folder: Path) -> None:
     """R1: a sentence, and no file."""
-    with pytest.raises(TidemarkError, match=r"(?s)'2x' is no name for a dbt project.*--name"):
+    with pytest.raises(TidemarkError, match=r"(?s)'2x' is not a valid name.*--name"):
         init("--name", "2x")
     assert not list(folder.iterdir())
     (folder / "profiles.yml").write_text(PROFILES)
