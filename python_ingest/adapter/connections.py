@@ -11,10 +11,10 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
 from dbt.adapters.spark.session import Connection as StockConnection
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from pyspark.errors import AnalysisException
 
-from python_ingest.adapter.settings import embedded_settings
+from python_ingest.adapter.settings import FORMATS, embedded_settings
 from python_ingest.project.build import plain_message
 
 
@@ -23,7 +23,7 @@ class TidemarkCredentials(SparkCredentials):
     """The profile's target: what dbt-spark's targets have, and the format of tables.
 
     Attributes:
-        table_format: `delta` or `iceberg`, of an embedded Spark; other targets set it on their server.
+        table_format: `delta` or `iceberg`. An embedded Spark gets its settings; a server must have them.
     """
 
     table_format: str = "delta"
@@ -31,6 +31,10 @@ class TidemarkCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         if self.method == "session":
             self.host = self.host or "localhost"  # which dbt-spark wants, and does not use
+        if self.table_format not in FORMATS:
+            raise DbtConfigError(
+                f"profiles.yml: table_format is '{self.table_format}'. Use one of: {', '.join(FORMATS)}."
+            )
         if self.is_embedded:
             given = self.server_side_parameters
             self.server_side_parameters = embedded_settings(self.table_format) | given

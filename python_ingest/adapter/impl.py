@@ -19,6 +19,7 @@ from pyspark import SparkContext
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
+from python_ingest.errors import TidemarkError
 from python_ingest.lake.lock import hold, lake_folder
 from python_ingest.project.jars import FOLDER as JARS
 from python_ingest.project.jars import check_jars
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from python_ingest.lake.delta_log import DeltaLog
 
+CLASS_PATH = "spark.driver.extraClassPath"
 WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
 
 
@@ -44,7 +46,7 @@ class TidemarkAdapter(SparkAdapter):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if self.is_embedded():
-            _hold_lake()
+            _hold_lake(needs_jars=self.setting(CLASS_PATH) == f"{JARS}/*")
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
         logging.getLogger("SQLQueryContextLogger").disabled = True
         program = Path(sys.argv[0])
@@ -61,6 +63,12 @@ class TidemarkAdapter(SparkAdapter):
     def setting(self, name: str) -> str | None:
         """Return a setting of Spark as the profile has it, or None where the profile leaves it out."""
         return (self.config.credentials.server_side_parameters or {}).get(name)
+
+    @available
+    def table_format(self) -> str:
+        """Return the format of the lake's tables: `delta` or `iceberg`."""
+        given = self.setting("spark.sql.sources.default") if self.is_embedded() else None
+        return given or str(self.config.credentials.table_format)
 
     @available
     def delta_log(self, table: str) -> DeltaLog | None:
@@ -168,13 +176,17 @@ class TidemarkAdapter(SparkAdapter):
         return session
 
 
-def _hold_lake() -> None:
-    """Hold the lake, and stop where Spark would start without its jars, if the command uses Spark."""
+def _hold_lake(*, needs_jars: bool) -> None:
+    """Hold the lake if the command uses Spark, and stop if Spark would start without the jars it needs."""
     from dbt.flags import get_flags
 
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
-    if flags.WHICH not in WITHOUT_SPARK:
-        folder = Path(flags.PROJECT_DIR)  # dbt changes into it only later
-        hold(folder / lake_folder())
-        if SparkContext._active_spark_context is None:
-            check_jars(folder / JARS)
+    folder = getattr(flags, "PROJECT_DIR", None)  # dbt changes into it only later; none: no dbt command
+    if folder is None or flags.WHICH in WITHOUT_SPARK:
+        return
+    try:
+        hold(Path(folder) / lake_folder())
+        if needs_jars and SparkContext._active_spark_context is None:
+            check_jars(Path(folder) / JARS)
+    except TidemarkError as error:
+        raise DbtRuntimeError(str(error)) from None  # dbt prints a stack trace for other errors

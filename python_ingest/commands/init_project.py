@@ -9,26 +9,30 @@ from pathlib import Path
 
 from python_ingest.console.output import output
 from python_ingest.project import jars
-from python_ingest.scaffold.project import write_project
+from python_ingest.scaffold.project import PROJECT_FILE, check_name, write_project
 
 
 def init_project(folder: Path, name: str | None) -> None:
     """Write what is missing, link the jars, and print what was written and what to do next.
 
     Args:
-        folder: the project's folder, which is made where it is missing.
+        folder: the project's folder, created if it is missing.
         name: the name of a new project; that of the folder if it is None.
 
     Raises:
         TidemarkError: when the folder holds something else, or the jars cannot be fetched.
     """
+    name = name or re.sub(r"\W+", "_", folder.name.lower())
+    if not (folder / PROJECT_FILE).exists():
+        check_name(name)
     folder.mkdir(parents=True, exist_ok=True)
     before = Path.cwd()
     os.chdir(folder)
-    scaffold = write_project(name or re.sub(r"\W+", "_", folder.name.lower()))
+    scaffold = write_project(name)
     for file in scaffold.written:
         output.text(f"  wrote {file}", "wrote", file=file)
-    if not jars.FOLDER.exists():
+    linked = None
+    if not jars.is_linked():
         with output.status("fetching Spark's jars, 300 MB, once for all projects"):
             linked = jars.link()
         output.text(f"  linked {jars.FOLDER} to {linked}", "linked", folder=linked)
@@ -37,5 +41,5 @@ def init_project(folder: Path, name: str | None) -> None:
     go_there = "" if folder == before else f"  cd {shlex.quote(str(folder))}\n"
     if scaffold.is_new:
         output.text(f"Next:\n{go_there}  tidemark run\n  tidemark verify\n  dbt show --select daily_orders")
-    elif not scaffold.written and not scaffold.hints:
+    elif not scaffold.written and not scaffold.hints and not linked:
         output.text("Nothing is missing.", "complete")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from python_ingest.console.output import count_of, first_of, output
 from python_ingest.feeds.declarations import Feed
 from python_ingest.files.acceptance import Landed
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.postgresql.outcome import LandedTable
-
-if TYPE_CHECKING:
-    pass
 
 Outcome = Landed | LandedTable | LandedTopic
 

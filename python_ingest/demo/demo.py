@@ -47,10 +47,10 @@ def play(root: Path) -> None:
         TidemarkError: when the lake holds what the demo did not write.
     """
     lake = lake_folder()
+    files = demo_files()
     hold(lake)
     check_replaceable(lake)
     os.environ["TIDEMARK_RAW"] = str(lake / "inbox")
-    files = {name: sorted((RAW / name).glob(pattern)) for name, pattern in FEEDS.items()}
     lakehouse = project.load()
     spark = warm_session(root, empty=True)
     for name in FEEDS:
@@ -75,6 +75,22 @@ def play(root: Path) -> None:
         f"  {elsewhere}.venv/bin/dbt show --quiet --inline "
         '"select * from gold.customer_sales order by amount desc"'
     )
+
+
+def demo_files() -> dict[str, list[Path]]:
+    """Return the raw files of each feed of the demo, oldest first.
+
+    Raises:
+        TidemarkError: when the project is not Tidemark's repository, which has them.
+    """
+    files = {name: sorted((RAW / name).glob(pattern)) for name, pattern in FEEDS.items()}
+    missing = [str(RAW / name) for name, found in files.items() if not found]
+    if missing:
+        raise TidemarkError(
+            f"The demo's files are missing: there are none in {', '.join(missing)}.",
+            "Run it in a clone of Tidemark's repository. `tidemark init` has a small feed to try.",
+        )
+    return files
 
 
 def check_replaceable(lake: Path) -> None:

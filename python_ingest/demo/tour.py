@@ -19,6 +19,7 @@ from python_ingest.commands.maintain import compact_tables
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.output import output
 from python_ingest.console.tables import show_rows
+from python_ingest.demo.demo import demo_files
 from python_ingest.project.session import retarget, warm_session
 
 if TYPE_CHECKING:
@@ -36,7 +37,11 @@ def play(root: Path) -> None:
 
     Args:
         root: the project's folder, which must be the current one.
+
+    Raises:
+        TidemarkError: when the project is not Tidemark's repository.
     """
+    demo_files()
     os.environ["TIDEMARK_LAKE"] = str(LAKE)
     os.environ["TIDEMARK_RAW"] = str(LAKE / "inbox")
     lakehouse = project.load()

@@ -11,12 +11,12 @@ from typing import TextIO
 from python_ingest.errors import LakeBusyError
 
 LOCK = ".lock"
-DEFAULT_LAKE = "lake"  # as in profiles.yml
+DEFAULT_LAKE = "lake"
 _held: dict[Path, TextIO] = {}
 
 
 def lake_folder() -> Path:
-    """Return the local folder of the lake, as profiles.yml takes it from the environment."""
+    """Return the local folder of the lake, which TIDEMARK_LAKE names."""
     return Path(os.environ.get("TIDEMARK_LAKE", DEFAULT_LAKE))
 
 

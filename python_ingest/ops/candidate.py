@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.ops.batch import PlannedFile
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from python_ingest.ops.bronze_checks import Settled
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass

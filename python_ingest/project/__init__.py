@@ -61,6 +61,11 @@ def load() -> Project:
     root = enter_root()
     manifest = invoke_dbt(["--quiet", "parse"])
     sources = [source.to_dict() for source in manifest.sources.values()]
+    if OPS_SCHEMA not in manifest.nodes:
+        raise TidemarkError(
+            "The target of profiles.yml has another adapter than Tidemark's.",
+            "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
+        )
     ops_schema = manifest.nodes[OPS_SCHEMA].schema
     kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
     tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
@@ -100,9 +105,17 @@ def spark_settings(root: Path) -> dict[str, str]:
 
     Args:
         root: the project's folder.
+
+    Raises:
+        TidemarkError: when the target's Spark is not embedded.
     """
     from dbt.config.runtime import load_profile
 
     profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
     credentials: Any = profile.credentials
+    if not getattr(credentials, "is_embedded", False):
+        raise TidemarkError(
+            f"`tidemark` commands need Spark in the process; the target '{profile.target_name}' has none.",
+            "Use a target with `type: tidemark` and `method: session`. dbt commands work with other methods.",
+        )
     return dict(credentials.server_side_parameters)

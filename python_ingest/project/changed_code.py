@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def changed_models(spark: SparkSession, project: Project, tables: Sequence[str]) -> dict[str, str]:
     """Say which models have other code than at their last run.
 
-    The code's fingerprints are the last part of `contract` in the model's checkpoints, as `contract_of`
-    in macros/materializations writes it. Values of variables are not compared here.
+    The code's fingerprints are the last part of `contract` in the model's checkpoints, as the
+    engine's macro `contract_of` writes it. Values of variables are not compared here.
 
     Args:
         spark: the session.

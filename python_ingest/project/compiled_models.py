@@ -13,7 +13,7 @@ from python_ingest.project import invoke_dbt
 from python_ingest.project.build import plain_message
 from python_ingest.project.model_code import code_of
 
-NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # macros/sql/note.sql writes it
+NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # the engine's macro `note` writes it
 PLAIN_READS = "\n{{ dbt.plain_reads() }}"  # a model without changes() and its kin says what it reads
 
 

@@ -118,14 +118,24 @@ def cache_folder() -> Path:
     return Path(cache) / "tidemark" / f"jars-{_sha256(LOCK)[:12]}"
 
 
+def is_linked() -> bool:
+    """Return whether the project has jars: its own folder, or a link to those of this version's lock."""
+    if not FOLDER.is_symlink():
+        return FOLDER.is_dir()
+    return FOLDER.resolve() == cache_folder().resolve() and FOLDER.is_dir()
+
+
 def link() -> Path:
     """Fetch the locked jars into the user's cache, link them as `.jars`, and return the cache's folder.
 
+    A link to jars of another version is replaced.
+
     Raises:
-        TidemarkError: when a jar cannot be had.
+        TidemarkError: when a jar cannot be fetched.
     """
     folder = cache_folder()
     fetch(read_lock(LOCK), folder)
+    FOLDER.unlink(missing_ok=True)
     FOLDER.symlink_to(folder, target_is_directory=True)
     return folder
 
@@ -173,7 +183,7 @@ def _java() -> str:
 def _ivy_jar() -> Path:
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise TidemarkError("pyspark is not installed here.", "Run `make setup`.")
+        raise TidemarkError("pyspark is not installed here.", "Install the packages: `pip install pyspark`.")
     return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
 
 

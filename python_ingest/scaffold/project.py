@@ -1,7 +1,8 @@
-"""Writing a new project, or what an existing dbt project lacks to use Tidemark."""
+"""Write a new project, or what an existing dbt project lacks to use Tidemark."""
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,20 +13,20 @@ from dbt_common.exceptions import DbtValidationError
 
 from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.rendering import write_templates
-from python_ingest.scaffold.writing import add
+from python_ingest.scaffold.writing import FILES, add
 
-SETTINGS = {"project/profiles.yml": "profiles.yml", "project/sqlfluff.cfg": ".sqlfluff"}
+PROFILES, LINTER, IGNORED = Path("profiles.yml"), Path(".sqlfluff"), Path(".gitignore")
+KEPT = {"project/sqlfluff.cfg": LINTER, "project/gitignore": IGNORED}  # written if there are none
 PROJECT = {
-    "project/dbt_project.yml": "dbt_project.yml",
-    "project/gitignore": ".gitignore",
-    "project/generate_schema_name.sql": "macros/generate_schema_name.sql",
-    "project/orders.csv": "data/raw/orders/orders_2026-01-01.csv",
+    "project/dbt_project.yml": Path("dbt_project.yml"),
+    "project/profiles.yml": PROFILES,
+    "project/generate_schema_name.sql": Path("macros/generate_schema_name.sql"),
+    "project/orders.csv": Path("data/raw/orders/orders_2026-01-01.csv"),
+    "project/daily_orders.sql": Path("models/gold/orders/daily_orders.sql"),
+    "project/gold.yml": Path("models/gold/orders/_gold_orders__models.yml"),
 }
-EXAMPLE = {
-    "project/daily_orders.sql": "models/gold/orders/daily_orders.sql",
-    "project/gold.yml": "models/gold/orders/_gold_orders__models.yml",
-}
-PROJECT_FILE, PROFILES = Path("dbt_project.yml"), Path("profiles.yml")
+FEED = "orders"
+PROJECT_FILE = Path("dbt_project.yml")
 NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -34,9 +35,9 @@ class Scaffold:
     """What was written.
 
     Attributes:
-        is_new: whether there was no dbt project before.
+        is_new: True if there was no dbt project before.
         written: the files, relative to the project's folder.
-        hints: what the user has to change in files that were there.
+        hints: what the user has to change in existing files.
     """
 
     is_new: bool
@@ -44,47 +45,80 @@ class Scaffold:
     hints: list[str] = field(default_factory=list)
 
 
+def check_name(name: str) -> None:
+    """Stop if dbt does not accept the name of a new project.
+
+    Raises:
+        TidemarkError: when it does not.
+    """
+    if not NAME.fullmatch(name):
+        raise TidemarkError(
+            f"'{name}' is not a valid name of a dbt project.",
+            "Give one with `--name`: lower-case letters, digits and underscores. "
+            "It must not start with a digit.",
+        )
+
+
 def write_project(name: str) -> Scaffold:
-    """Write a project into the current folder; of an existing dbt project only what is missing.
+    """Write a project into the current folder, or what an existing dbt project lacks.
 
     Args:
         name: the name of a new project.
 
     Raises:
-        TidemarkError: when dbt does not accept the name, or a file of the new project exists already.
+        TidemarkError: when a file of the new project exists already.
     """
     if PROJECT_FILE.exists():
         return _complete()
-    if not NAME.fullmatch(name):
-        raise TidemarkError(
-            f"'{name}' is not a valid name of a dbt project.",
-            "Give one with `--name`: lower-case letters, digits and underscores; the first is no digit.",
-        )
-    targets = {template: Path(target) for template, target in (SETTINGS | PROJECT | EXAMPLE).items()}
-    if there := next((target for target in targets.values() if target.exists()), None):
+    of_feed = [Path(target.format(name=FEED)) for target in FILES.values()]
+    if there := next((target for target in (*PROJECT.values(), *of_feed) if target.exists()), None):
         raise TidemarkError(
             f"{there} exists, but dbt_project.yml does not.",
             "Run `tidemark init` in an empty folder, or in the folder of a dbt project.",
         )
-    written = write_templates(targets, name=name, profile=name)
-    _, of_feed = add(Path("data/raw/orders").resolve(), None, ["order_id"], {}, _no_session)
+    missing = {template: target for template, target in KEPT.items() if not target.exists()}
+    written = write_templates(PROJECT | missing, name=name, profile=name)
+    _, of_feed = add(Path("data/raw", FEED).resolve(), None, ["order_id"], {}, _no_session)
     return Scaffold(True, sorted([*written, *of_feed]))
 
 
 def _complete() -> Scaffold:
     project = _mapping(PROJECT_FILE)
     profile = str(project.get("profile") or project.get("name"))
-    missing = {template: Path(target) for template, target in SETTINGS.items() if not Path(target).exists()}
+    missing = {template: target for template, target in KEPT.items() if not target.exists()}
+    profiles = _profiles()
+    if profiles is None:
+        missing["project/profiles.yml"] = profiles = PROFILES
     scaffold = Scaffold(False, write_templates(missing, profile=profile))
-    outputs = (_mapping(PROFILES).get(profile) or {}).get("outputs") or {}
-    for target, output in outputs.items():
-        if output.get("type") == "spark":
-            scaffold.hints.append(
-                f"profiles.yml: write `type: tidemark` instead of `type: spark` in target '{target}'"
-            )
-    if not outputs:
-        scaffold.hints.append(f"profiles.yml has no profile '{profile}': add one with `type: tidemark`")
+    outputs = (_mapping(profiles).get(profile) or {}).get("outputs") or {}
+    if all(output.get("type") != "tidemark" for output in outputs.values()):
+        where = f"in a target of the profile '{profile}'" if outputs else f"in a new profile '{profile}'"
+        scaffold.hints.append(f"{profiles}: write `type: tidemark` {where}")
+    if ".jars" not in IGNORED.read_text(encoding="utf-8"):
+        scaffold.hints.append(".gitignore: add the lines `/.jars` and `/lake*/`")
+    if not _builds_incrementally(project):
+        scaffold.hints.append(
+            "dbt_project.yml: feeds that `tidemark add` declares need `+materialized: incremental` and "
+            "`+schema: silver` for models/silver"
+        )
     return scaffold
+
+
+def _profiles() -> Path | None:
+    """Return the profiles.yml that dbt would read; None if there is none."""
+    folders = [os.environ.get("DBT_PROFILES_DIR"), Path(), Path.home() / ".dbt"]
+    found = (Path(folder) / PROFILES for folder in folders if folder is not None)
+    return next((path for path in found if path.exists()), None)
+
+
+def _builds_incrementally(project: dict[str, Any]) -> bool:
+    def asks(block: Any) -> bool:
+        if not isinstance(block, dict):
+            return False
+        named = block.get("+materialized", block.get("materialized"))
+        return named == "incremental" or any(asks(value) for value in block.values())
+
+    return asks(project.get("models"))
 
 
 def _mapping(path: Path) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What `make setup` fetches and prepares."""
+"""What `make setup` prepares besides the packages and jars."""

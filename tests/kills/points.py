@@ -9,7 +9,10 @@ from typing import Literal
 
 STATEMENT = "pyspark.sql.session:SparkSession.sql"  # dbt's statements pass there, and those of landing
 CREATE = "pyspark.sql.readwriter:DataFrameWriterV2.createOrReplace"  # of the tables that landing writes
-MANIFEST, BRONZE = "python_ingest.ops.ingested_files:Manifest.", "python_ingest.bronze.table:BronzeTable."
+MANIFEST, BRONZE = (
+    "python_ingest.ops.ingested_files:IngestedFiles.",
+    "python_ingest.bronze.table:BronzeTable.",
+)
 When = Literal["before", "writing", "committed", "running", "after"]
 
 

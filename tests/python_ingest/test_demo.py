@@ -95,6 +95,7 @@ def test_the_tour_says_where_its_lake_is(
     monkeypatch.setitem(os.environ, "TIDEMARK_LAKE", "lake")
     monkeypatch.setitem(os.environ, "TIDEMARK_RAW", "data/raw")
     monkeypatch.setattr(tour.project, "load", lambda: None)
+    monkeypatch.setattr(tour, "demo_files", dict)
     monkeypatch.setattr(tour, "warm_session", lambda *_, **__: None)
     stations = ("daily_files", "increments", "database", "snapshots", "devices")
     for station in stations:

@@ -22,9 +22,10 @@ PROFILES = (
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, as the current one; the jars are in the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in ("DBT_TARGET_PATH", "DBT_LOG_PATH", "TIDEMARK_LAKE"):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("DBT_PROFILES_DIR", "DBT_TARGET_PATH", "DBT_LOG_PATH", "TIDEMARK_LAKE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(jars, "fetch", lambda locked, folder: folder.mkdir(parents=True))
+    monkeypatch.setattr(jars, "fetch", lambda locked, folder: folder.mkdir(parents=True, exist_ok=True))
     (tmp_path / "my shop").mkdir()
     monkeypatch.chdir(tmp_path / "my shop")
     return tmp_path / "my shop"
@@ -66,17 +67,40 @@ def test_an_existing_project_gets_what_it_lacks(folder: Path) -> None:
     """R1: the rest is left alone; what its user has to change is told."""
     (folder / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
     (folder / "profiles.yml").write_text(PROFILES)
+    (folder / ".gitignore").write_text("/target\n")
     said = init()
-    assert set(files(folder)) == {Path("dbt_project.yml"), Path("profiles.yml"), Path(".sqlfluff")}
+    there = {"dbt_project.yml", "profiles.yml", ".gitignore", ".sqlfluff"}
+    assert {str(name) for name in files(folder)} == there
     assert (folder / "profiles.yml").read_text() == PROFILES
-    assert "write `type: tidemark` instead of `type: spark` in target 'dev'" in said
+    assert "profiles.yml: write `type: tidemark` in a target of the profile 'shop'" in said
+    assert ".gitignore: add the lines" in said
+    assert "`+materialized: incremental`" in said
 
 
-def test_a_profile_of_another_name_is_told(folder: Path) -> None:
-    """R1: profiles.yml without the project's profile is not rewritten."""
+def test_a_profile_of_another_place_or_name_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1: a profiles.yml that dbt reads is neither rewritten nor shadowed by another one."""
+    home = folder.parent / "home"
+    (home / ".dbt").mkdir(parents=True)
+    (home / ".dbt/profiles.yml").write_text(PROFILES)
+    monkeypatch.setenv("HOME", str(home))
     (folder / "dbt_project.yml").write_text("name: shop\nprofile: store\n")
-    (folder / "profiles.yml").write_text(PROFILES)
-    assert "has no profile 'store'" in init()
+    assert f"{home}/.dbt/profiles.yml: write `type: tidemark` in a new profile 'store'" in init()
+    assert not (folder / "profiles.yml").exists()
+
+
+def test_jars_of_another_version_are_replaced(folder: Path) -> None:
+    """R1: after an upgrade, and where the cache was deleted; a folder of one's own is left alone."""
+    init()
+    (folder / ".jars").unlink()
+    (folder / ".jars").symlink_to(folder.parent / "deleted")
+    assert f"linked .jars to {jars.cache_folder()}" in init()
+    (folder / ".jars").unlink()
+    (folder.parent / "other").mkdir()
+    (folder / ".jars").symlink_to(folder.parent / "other")
+    assert f"linked .jars to {jars.cache_folder()}" in init()
+    (folder / ".jars").unlink()
+    (folder / ".jars").mkdir()
+    assert "Nothing is missing." in init()
 
 
 def test_what_cannot_be_a_project(folder: Path) -> None:
@@ -84,6 +108,9 @@ def test_what_cannot_be_a_project(folder: Path) -> None:
     with pytest.raises(TidemarkError, match=r"(?s)'2x' is not a valid name.*--name"):
         init("--name", "2x")
     assert not list(folder.iterdir())
+    with pytest.raises(TidemarkError, match="'2x' is not a valid name"):
+        init("2x")
+    assert not (folder / "2x").exists()
     (folder / "profiles.yml").write_text(PROFILES)
     with pytest.raises(TidemarkError, match=r"profiles\.yml exists, but dbt_project\.yml does not"):
         init()

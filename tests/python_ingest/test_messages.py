@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.commands.landed import _tell
+from python_ingest.commands.landed import print_landed
 from python_ingest.console.output import output
 from python_ingest.feeds.declarations import feeds_of
 from python_ingest.files.acceptance import Landed
@@ -44,7 +44,7 @@ def test_a_missing_column_is_printed() -> None:
     }
     outcome = Landed("people", files=5, rows=5, missing={"name": list("abcde"), "city": ["a"]})
     with output.console.capture() as printed:
-        _tell(feeds_of([node])["people"], outcome, seconds=1.0)
+        print_landed(feeds_of([node])["people"], outcome, seconds=1.0)
     assert printed.get().splitlines()[1:] == [
         "  missing column bronze.people.name is NULL: not in a, b, c and 2 others",
         "  missing column bronze.people.city is NULL: not in a",

@@ -5,7 +5,7 @@
     {% if model.unique_id not in states %}
         {% set how = dbt.decide_read_state() %}
         {% do states.update({model.unique_id: how}) %}
-        {% if is_incremental() and how.state not in ('incremental', 'verify') %}
+        {% if dbt.is_incremental() and how.state not in ('incremental', 'verify') %}
             {% do dbt.refuse_partial_sql(how.why) %}
         {% endif %}
         {% if how.state in dbt.states_to_rebuild() %}
@@ -33,7 +33,7 @@
         {{ return({'state': 'rebuild', 'why': 'rebuild of ' ~ dbt.rebuilt_range() | join(' to ')}) }}
     {% elif should_full_refresh() %}
         {{ return({'state': 'full refresh', 'why': 'full refresh'}) }}
-    {% elif not is_incremental() %}
+    {% elif not dbt.is_incremental() %}
         {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}
     {% endif %}
     {% if dbt.is_plain(model) %}
@@ -70,7 +70,7 @@
 {# A range can only be rebuilt if each source is still available as the table was built from it: at a version that the source
    still has, or joined and unchanged. #}
 {% macro refuse_rebuild() %}
-    {% set why = namespace(said='it is not built yet' if not is_incremental() or not dbt.own_marks() else none) %}
+    {% set why = namespace(said='it is not built yet' if not dbt.is_incremental() or not dbt.own_marks() else none) %}
     {% if not why.said and dbt.newest_mark().contract != dbt.contract_of(model.unique_id) %}
         {% set why.said = 'its contract or its keys have changed since its last run' %}
     {% endif %}

@@ -1,11 +1,15 @@
-{# `delta` or `iceberg`: the target's setting spark.sql.sources.default. #}
+{# `delta` or `iceberg`, as the target in profiles.yml says. #}
 {% macro table_format() %}
-    {% set state = dbt.run_state('format') %}
-    {% if 'name' not in state %}
-        {% set asked = 'spark.sql.sources.default' %}
-        {% do state.update(name=adapter.setting(asked) or run_query('set ' ~ asked).rows[0]['value']) %}
-    {% endif %}
-    {{ return(state.name) }}
+    {{ return(adapter.table_format()) }}
+{% endmacro %}
+
+{# True for a node whose table has the lake's format: what the engine writes itself, else as its `file_format` says. #}
+{% macro is_of_lake(node) %}
+    {% set made_by = node.config.get('materialized') %}
+    {{ return(
+        made_by in ('incremental', 'seed')
+        or made_by in ('snapshot', 'table') and node.config.get('file_format') == dbt.table_format()
+    ) }}
 {% endmacro %}
 
 {# The macro `delta_<name>` or `iceberg_<name>`, depending on the lake's format. #}

@@ -1,7 +1,7 @@
 {# Stock dbt-spark queries the columns and runs one ALTER (one commit) per column in every run. This runs a single ALTER, and
    only if a comment differs. #}
 {% macro tidemark__persist_docs(relation, model, for_relation, for_columns) %}
-    {% if for_columns and config.persist_column_docs() and model.columns %}
+    {% if for_columns and config.persist_column_docs() and model.columns and dbt.is_of_lake(model) %}
         {% set present = dbt.comments_of(relation) %}
         {% set changes = [] %}
         {% for name, column in validate_doc_columns(relation, model.columns, present | list).items()

@@ -29,9 +29,8 @@
 {% macro counted_alike(test) %}
     {% set asked = test.test_metadata or {'name': none} %}
     {% set settings = test.config %}
-    {% set macros = test.depends_on.macros %}
     {% if asked.name not in ('not_null', 'accepted_values', 'in_range', 'same_total')
-        or 'macro.dbt.test_' ~ asked.name not in macros and 'macro.dbt_tidemark.test_' ~ asked.name not in macros
+        or not dbt.is_built_in(test)
         or (settings.warn_if, settings.error_if, settings.fail_calc) != ('!= 0', '!= 0', 'count(*)')
         or settings.limit or settings.store_failures or dbt.reads_more(test) %}
         {{ return(none) }}
@@ -47,4 +46,11 @@
     {% set others = test.depends_on.nodes | reject('equalto', own_id) | list %}
     {% set below = graph.nodes[own_id].depends_on.nodes if own_id in graph.nodes else [] %}
     {{ return('totals of ' ~ others[0] if others | length == 1 and others[0] in below else none) }}
+{% endmacro %}
+
+{# True for a generic test of dbt's or the engine's, and not one of the same name of the project's. #}
+{% macro is_built_in(test) %}
+    {% set macros = test.depends_on.macros %}
+    {% set name = 'test_' ~ test.test_metadata.name %}
+    {{ return('macro.dbt.' ~ name in macros or 'macro.dbt_tidemark.' ~ name in macros) }}
 {% endmacro %}

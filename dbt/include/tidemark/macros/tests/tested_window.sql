@@ -45,7 +45,7 @@
     {% endif %}
     {# a table that was created in this command is in dbt's cache without its format #}
     {% for node in graph.nodes.values() if node.schema == relation.schema and node.get('alias') == relation.identifier
-        and node.config.get('materialized') in ('incremental', 'seed', 'snapshot', 'table') %}
+        and dbt.is_of_lake(node) %}
         {{ return(true) }}
     {% endfor %}
     {{ return(false) }}

@@ -22,7 +22,7 @@
 {% macro proof_of(test) %}
     {% set tables = dbt.dependencies(test) %}
     {% set name = test.test_metadata.name if test.test_metadata else none %}
-    {% if name not in ('not_null', 'unique', 'unique_key') or tables | length != 1 %}
+    {% if name not in ('not_null', 'unique', 'unique_key') or tables | length != 1 or not dbt.is_built_in(test) %}
         {{ return(none) }}
     {% endif %}
     {% set relation = dbt.relation_of(tables[0]) %}
