@@ -12,7 +12,7 @@ from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
 
 VIEWS = ("view", "ephemeral")
-OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # is never run; dbt gives it the schema of the state tables
+OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # never run: its `meta` has the schema of the state tables
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def load() -> Project:
             "The target of profiles.yml has another adapter than Tidemark's.",
             "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
         )
-    ops_schema = manifest.nodes[OPS_SCHEMA].schema
+    ops_schema = str(manifest.nodes[OPS_SCHEMA].config.meta["ops_schema"])
     kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
     tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
     for node in manifest.nodes.values():

@@ -1,3 +1,3 @@
-{# Never run: its schema is that of the state tables, as the project's `generate_schema_name` gives it. #}
-{{ config(schema='ops') }}
+{# Never run. It tells Python the schema of the state tables; a project's `+schema` for all models does not change `meta`. #}
+{{ config(meta={'ops_schema': generate_schema_name('ops', none)}) }}
 select 1 as one

@@ -1,7 +1,6 @@
-{# The schema is that of the engine's analysis `ops_schema`: dbt gives it by the project's generate_schema_name. #}
+{# analyses/ops_schema.sql tells Python the same schema. #}
 {% macro ops_table(name) %}
-    {% set schema = graph.nodes['analysis.dbt_tidemark.ops_schema'].schema %}
-    {{ return(api.Relation.create(schema=schema, identifier=name)) }}
+    {{ return(api.Relation.create(schema=generate_schema_name('ops', none), identifier=name)) }}
 {% endmacro %}
 
 {# Creates a state table, or adds the columns that a table of an earlier Tidemark version lacks. #}
