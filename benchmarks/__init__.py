@@ -1,1 +1,1 @@
-"""What a run costs, measured: see `benchmarks/increment.py`."""
+"""Benchmarks: the measured cost of runs and landings; see `benchmarks/increment.py`."""

@@ -1,8 +1,8 @@
-"""Measure whether a run costs what changed: the same increment on tables of 1, 10 and 100 times the size.
+"""Measure whether a run costs only what changed: the same increment on tables of size 1, 10 and 100.
 
 Run as `python -m benchmarks.increment` in the project's folder. All scales share one warm session, after
-two small rounds that are not measured. Each scale has schemas of its own in a scratch lake, which is deleted
-at the end.
+two small rounds that are not measured. Each scale has its own schemas in a scratch lake, which is deleted at
+the end.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ console = Console(highlight=False)
 def measure_scale(spark: SparkSession, name: str, orders: Orders, repetitions: int) -> Scale:
     """Build both projects from the same table, and send both the same increments.
 
-    After each increment both run, in turns one of them first: so that neither runs on a JVM that has compiled
-    more of what it needs.
+    After each increment both projects run, and they take turns to be first. So neither always runs on a JVM
+    that has already compiled more of the code.
 
     Args:
         spark: the warm session.
-        name: starts the names of the schemas.
+        name: the prefix of the schemas' names.
         orders: the bronze table, not created yet.
-        repetitions: increments.
+        repetitions: number of increments.
     """
     console.rule(f"{name}: {orders.rows:,} rows", align="left")
     started = time.monotonic()

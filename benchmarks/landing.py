@@ -1,6 +1,6 @@
-"""Measure landing against Spark's plain copy of the same files, and planning among many known files.
+"""Compare landing with Spark's plain copy of the same files, and measure planning among many known files.
 
-Run as `python -m benchmarks.landing` in the project's folder. Files and lake are scratch, deleted at the end.
+Run as `python -m benchmarks.landing` in the project's folder. Files and lake are deleted at the end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ("order_id", "customer_id", "order_date", "quantity", "amount", "address", "channel", "updated_at")
 HEADER = ",".join(COLUMNS) + "\n"
 LINES = 100_000
-WARM = 10  # landings before those that are measured
+WARM = 10  # landings before the measured ones
 STEPS = {
     "state table, made and read": (IngestedFiles, "__init__"),
     "bronze table, made": (BronzeTable, "prepare"),
@@ -52,11 +52,11 @@ STEPS = {
 
 @dataclass
 class Case:
-    """Files of one shape, and what copying and landing them took.
+    """Files of one kind, and the measured copies and landings.
 
     Attributes:
-        name: what they are.
-        size: bytes of all of them.
+        name: the kind of files.
+        size: the size of all files in bytes.
         pairs: the copies and landings.
     """
 
@@ -80,7 +80,7 @@ class Case:
 
 
 def feed_at(folder: Path, name: str) -> FileFeed:
-    """Declare the files of a folder as a feed in schemas of its own."""
+    """Declare the files of a folder as a feed in its own schemas."""
     columns = dict.fromkeys(COLUMNS, "string")
     feed: FileFeed = feed_of(name, columns, location=str(folder), file_format="csv")
     return feed
@@ -98,7 +98,7 @@ def measure(spark: SparkSession, name: str, folder: Path, repetitions: int) -> C
 
 
 def arrivals(spark: SparkSession, folder: Path, number: int) -> list[list[str]]:
-    """Land one small file at a time, then nothing new, of a feed that has landed before."""
+    """Land one small file at a time for a warm feed, and each time land again without new files."""
     folder.mkdir(parents=True)
     text = HEADER + "".join(_lines()[:125])
     seconds: dict[str, list[float]] = {"one new file, 10 kB": [], "nothing new": []}
@@ -113,7 +113,7 @@ def arrivals(spark: SparkSession, folder: Path, number: int) -> list[list[str]]:
 
 
 def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[str]:
-    """Measure how long it takes to find the new files among the known ones."""
+    """Measure the time to find the new files among the known ones."""
     feed = feed_at(folder, f"planned_{known}")
     for number in range(known + new):
         if number % 1000 == 0:

@@ -1,4 +1,4 @@
-"""One dbt command, measured: seconds, what Spark read for it, the tables that it committed to."""
+"""Measure one dbt command: its seconds, what Spark read for it, and the tables that it changed."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from pyspark.sql import SparkSession
 from python_ingest.errors import DbtError
 from python_ingest.project import spark_settings
 
-STOCK = "stock"  # the project of dbt-spark alone
+STOCK = "stock"  # the project that uses only dbt-spark
 
 
 @dataclass
 class Statement:
-    """A SQL statement and how long it took."""
+    """An SQL statement and its duration."""
 
     sql: str
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        """Say the seconds, the dbt node and the beginning of the statement."""
+        """Return the seconds, the dbt node and the beginning of the statement."""
         return f"{self.seconds:6.2f} s  {self.node:<36}  {self.text[:160]}"
 
     @property
     def node(self) -> str:
-        """The dbt node that it is of, such as `model.shop.orders`; empty where dbt names none."""
+        """The dbt node of the statement, such as `model.shop.orders`; empty if dbt does not name one."""
         node = re.search(r'"node_id": "(\w+\.\w+\.\w+)', self.sql)
         return node.group(1) if node else ""
 
     @property
     def text(self) -> str:
-        """The statement in one line, without comments."""
+        """The statement on one line, without comments."""
         return " ".join(re.sub(r"/\*.*?\*/|^ *--.*?$", "", self.sql, flags=re.S | re.M).split())
 
 
 @dataclass
 class Run:
-    """What one dbt command cost.
+    """The cost of one dbt command.
 
     Attributes:
-        seconds: wall time of the command, dbt's own start and parsing included.
-        cpu_seconds: processor time of Spark and of dbt, which says the same on a busy machine.
-        bytes_read: bytes that Spark's tasks read, from files and from its cache.
+        seconds: wall time of the command, including dbt's own start and parsing.
+        cpu_seconds: processor time of Spark and dbt, which stays the same on a busy machine.
+        bytes_read: bytes that Spark's tasks read from files and from its cache.
         rows_read: rows that Spark's tasks read from files.
-        statements: every SQL statement.
+        statements: all SQL statements.
     """
 
     seconds: float
@@ -65,15 +65,15 @@ class Run:
 
 @dataclass
 class BenchmarkProject:
-    """A dbt project of this folder, on schemas of its own.
+    """A dbt project of this folder, with its own schemas.
 
     Attributes:
-        spark: the warm session, which dbt uses too.
-        root: the repository, whose profiles.yml is used, for the stock project with dbt-spark's adapter.
+        spark: the warm session, which dbt also uses.
+        root: the repository; its profiles.yml is used, with dbt-spark's adapter for the stock project.
         name: the project's folder.
         prefix: the prefix of its schemas.
         bronze: the schema of its source.
-        scratch: where dbt may write.
+        scratch: the folder for dbt's files.
     """
 
     spark: SparkSession
@@ -87,7 +87,7 @@ class BenchmarkProject:
         """Run a dbt command in this process.
 
         Raises:
-            DbtError: when a node fails or dbt cannot run.
+            DbtError: when a node fails, or dbt cannot run.
         """
         from dbt.cli.main import dbtRunner
 
@@ -114,7 +114,7 @@ class BenchmarkProject:
         return float(spark) + time.process_time()
 
     def versions(self) -> dict[str, int]:
-        """Return the latest version of every table of the project."""
+        """Return the latest version of each table of the project."""
         found = {}
         for (schema,) in self.spark.sql(f"show schemas like '{self.prefix}_*'").collect():
             views = {row["viewName"] for row in self.spark.sql(f"show views in {schema}").collect()}
@@ -127,12 +127,12 @@ class BenchmarkProject:
 
 
 def where(root: Path, name: str, scratch: Path) -> list[str]:
-    """Return the options of a dbt command that choose a project of this folder.
+    """Return the options of a dbt command that select a project of this folder.
 
     Args:
         root: the repository.
         name: the project's folder.
-        scratch: where dbt may write.
+        scratch: the folder for dbt's files.
     """
     profiles = scratch / "profiles"
     profiles.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def where(root: Path, name: str, scratch: Path) -> list[str]:
 
 @dataclass
 class StageReads:
-    """What Spark's stages have read since this was made, from the store that the UI would show."""
+    """The reads of Spark's stages since this object was created, from the store that Spark's UI uses."""
 
     spark: SparkSession
     _last: int = field(init=False)
@@ -161,7 +161,7 @@ class StageReads:
         self._last = max((stage.stageId() for stage in self._stages()), default=-1)
 
     def read_since(self) -> tuple[int, int]:
-        """Return bytes and rows."""
+        """Return the bytes and rows read."""
         stages = [stage for stage in self._stages() if stage.stageId() > self._last]
         return sum(stage.inputBytes() for stage in stages), sum(stage.inputRecords() for stage in stages)
 
@@ -176,7 +176,7 @@ class StageReads:
 
 @contextmanager
 def timed_statements() -> Iterator[list[Statement]]:
-    """Collect every SQL statement that dbt-spark's session sends, with its seconds, fetching included."""
+    """Collect all SQL statements of dbt-spark's session with their seconds, including the fetch."""
     from dbt.adapters.spark.session import SessionConnectionWrapper as Session
 
     statements: list[Statement] = []

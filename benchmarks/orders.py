@@ -1,4 +1,4 @@
-"""The bronze table of the benchmark: orders that grow by days, every value a hash of the order's id."""
+"""The benchmark's bronze table: orders that grow by days; each value is a hash of the order's id."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Orders:
         spark: the session.
         table: the bronze table.
         scale: the multiple of ten days.
-        rows_per_scale: orders in ten days; a third of it is the number of customers, at every scale.
-        appended: increments sent so far.
+        rows_per_scale: orders in ten days; at every scale, the number of customers is a third of this.
+        appended: number of appended increments.
     """
 
     spark: SparkSession
@@ -30,17 +30,17 @@ class Orders:
 
     @property
     def rows(self) -> int:
-        """Orders on the first load."""
+        """Orders in the first load."""
         return self.scale * self.rows_per_scale
 
     @property
     def days(self) -> int:
-        """Days of the first load."""
+        """Days in the first load."""
         return self.scale * DAYS_PER_SCALE
 
     @property
     def new_rows(self) -> int:
-        """New orders in one increment, which has as many updates."""
+        """New orders in one increment; it has the same number of updates."""
         return self.rows_per_scale // 30
 
     @property
@@ -48,7 +48,7 @@ class Orders:
         return self.rows_per_scale // DAYS_PER_SCALE
 
     def create(self) -> None:
-        """Create the table with its first load, in files of ten days in the order of time."""
+        """Create the table with its first load, in files of ten days, ordered by time."""
         self.spark.sql(f"create schema if not exists {self.table.split('.', maxsplit=1)[0]}")
         self.spark.sql(
             f"create table {self.table} (order_id bigint, customer_id bigint, order_date date, quantity int, "
@@ -69,9 +69,9 @@ class Orders:
         )
 
     def append(self) -> None:
-        """Append one increment: new orders on the last day, updates of orders of the last two days.
+        """Append one increment: new orders on the last day, and updates of orders of the last two days.
 
-        Each takes orders that no other took, and updates them later than all that came before.
+        Each increment updates orders that no other increment updates, with later times than all before.
         """
         new, number = self.new_rows, self.appended
         stride = 2 * self._per_day // new
@@ -98,7 +98,7 @@ class Orders:
         self.appended += 1
 
     def _insert(self, rows: str) -> None:
-        """Insert rows given by id, day from 0, second after its start, edition of the order's values."""
+        """Insert rows from their id, day (from 0), second after the day's start and edition of the values."""
         date = f"unix_date({LAST_DAY}) + day - {self.days - 1}"
         self.spark.sql(
             f"""

@@ -1,4 +1,4 @@
-"""A plain copy and a landing of the same rows, measured in turn, and where the landing's seconds went."""
+"""Measure a plain copy and a landing of the same rows in turn, and the seconds of each landing step."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ console = Console(highlight=False, markup=False)
 
 
 def feed_of(name: str, columns: Mapping[str, str], **external: Any) -> Any:
-    """Declare a feed in schemas of its own."""
+    """Declare a feed in its own schemas."""
     typed = {column: {"name": column, "data_type": of} for column, of in columns.items()}
     node = {"name": name, "schema": f"{name}_bronze", "original_file_path": __file__, "columns": typed}
     return feeds_of([node | {"external": external}])[name]
@@ -49,9 +49,9 @@ class Pairs:
     """Copies and landings of the same rows.
 
     Attributes:
-        plain, landed: seconds, one a repetition.
-        profiles: seconds of each landing by step.
-        peaks: highest resident memory of the JVM in each landing, in MB.
+        plain, landed: seconds, one value per repetition.
+        profiles: seconds of each landing, by step.
+        peaks: peak resident memory of the JVM in each landing, in MB.
     """
 
     plain: list[float] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Pairs:
         return {step: median(profile[step] for profile in self.profiles) for step in self.profiles[0]}
 
     def report(self, what: str, unit: str, amount: float) -> list[str]:
-        """Return what was measured beside what was asked, and where the landing's seconds went."""
+        """Return the report's lines: the measured and the required speed, and the seconds of each step."""
         plain, landed = median(self.plain), median(self.landed)
         steps = self.steps()
         speeds = [f"{amount / plain:,.1f}", f"{amount / landed:,.1f}", f"{plain / landed:.2f}"]
@@ -96,15 +96,15 @@ def compared(  # noqa: PLR0913
     steps: Steps,
     repetitions: int,
 ) -> Pairs:
-    """Copy and land the same, in turn, each into new tables.
+    """Copy and land the same rows in turn, each into new tables.
 
     Args:
         spark: the session.
-        kind: names the feeds: each landing gets another name, by which it is declared.
-        plain: makes `plain.copied`.
-        land: lands a feed of the name that it is given.
-        steps: what is timed in a landing: an owner and the name of its function.
-        repetitions: copies and landings.
+        kind: the prefix of the feeds' names; each landing uses a new feed.
+        plain: creates `plain.copied`.
+        land: lands the feed with the given name.
+        steps: the timed functions of a landing: an owner and the name of its function.
+        repetitions: number of copies and landings.
     """
     pairs = Pairs()
     for number in range(repetitions):
@@ -112,7 +112,7 @@ def compared(  # noqa: PLR0913
         spark.sql("create schema plain")
         pairs.plain.append(timed(plain))
         memory = Path(f"/proc/{_process(spark)}")
-        (memory / "clear_refs").write_text("5")  # forget the peak
+        (memory / "clear_refs").write_text("5")  # reset the peak
         with timed_steps(steps) as seconds:
             pairs.landed.append(timed(lambda name=name: land(name)))  # type: ignore[misc]
         peak = (memory / "status").read_text().split("VmHWM:")[1].split()[0]
@@ -129,7 +129,7 @@ def compared(  # noqa: PLR0913
 
 @contextmanager
 def timed_steps(steps: Steps) -> Iterator[dict[str, float]]:
-    """Collect the seconds of calls by step; a call inside another step's counts for that one."""
+    """Collect the seconds of calls by step; a call inside another step counts for the outer step."""
     seconds: dict[str, float] = dict.fromkeys(steps, 0.0)
     originals = {step: getattr(*place) for step, place in steps.items()}
     inside: list[str] = []

@@ -1,4 +1,4 @@
-"""The measured numbers as tables: on the terminal, and in a markdown file that each scale renews."""
+"""The measured numbers as tables: on the terminal, and in a markdown file that each scale rewrites."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rich.table import Table
 from benchmarks.measuring import Run, Statement
 
 MEGABYTE = 1024 * 1024
-KINDS = {  # by how the statement begins
+KINDS = {  # by the beginning of the statement
     "MERGE": "merge",
     "outcomes: computed and counted": "cache lazy table|select _outcome",
     "values to prune by": r"select count\(\*\) as number|select 1 as one",
@@ -32,15 +32,15 @@ TESTS, OTHERS = "data tests", "others: the query's columns"
 
 @dataclass
 class Measured:
-    """What one project cost at one scale.
+    """The cost of one project at one scale.
 
     Attributes:
         full: the full refresh, by `dbt build`.
-        increments: each, by `dbt build`.
-        idle_run: `dbt run` with nothing new.
-        idle_build: `dbt build` with nothing new.
-        idle_commits: commits that the two made, checkpoints included.
-        differing: rows in which the tables differ from the truth at the end.
+        increments: the increments, by `dbt build`.
+        idle_run: `dbt run` without new data.
+        idle_build: `dbt build` without new data.
+        idle_commits: commits of these two runs, including checkpoints.
+        differing: number of rows that differ from the truth at the end.
     """
 
     full: Run
@@ -52,17 +52,17 @@ class Measured:
 
     @property
     def increment(self) -> float:
-        """Seconds of an increment, the median."""
+        """The median seconds of an increment."""
         return median(run.seconds for run in self.increments)
 
     @property
     def increment_cpu(self) -> float:
-        """Processor seconds of an increment, the median."""
+        """The median processor seconds of an increment."""
         return median(run.cpu_seconds for run in self.increments)
 
     @property
     def increment_bytes(self) -> float:
-        """Bytes that an increment read, the median."""
+        """The median bytes that an increment read."""
         return median(run.bytes_read for run in self.increments)
 
 
@@ -106,7 +106,7 @@ def tables(scales: Sequence[Scale]) -> dict[str, list[list[str]]]:
 
 
 def summary(scales: Sequence[Scale]) -> str:
-    """Say the ratios of the largest scale in a sentence."""
+    """Return a sentence with the ratios of the largest scale."""
     first, last = scales[0], scales[-1]
     increment, idle = last.tidemark.increment, last.tidemark.idle_build.seconds
     read = last.tidemark.increment_bytes / first.tidemark.increment_bytes
@@ -124,9 +124,9 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
 
     Args:
         path: the markdown file.
-        command: what to run for the same numbers.
-        spark: the session that was measured.
-        scales: what is measured so far.
+        command: the command that reproduces the numbers.
+        spark: the measured session.
+        scales: the scales measured so far.
     """
     console = Console(width=140)
     lines = [
@@ -184,7 +184,7 @@ def _ratios(scale: Scale) -> list[float]:
 
 
 def _kinds(scale: Scale) -> list[list[str]]:
-    """Return number and seconds of the last increment's statements by kind, for both projects."""
+    """Return the number and seconds of the last increment's statements by kind, for both projects."""
     rows = [["kind", "Tidemark", "seconds", "stock", "seconds"]]
     found = [scale.tidemark.increments[-1].statements, scale.stock.increments[-1].statements]
     for kind in (TESTS, *KINDS, OTHERS):
@@ -214,24 +214,24 @@ def _rows(measured: Measured) -> str:
 
 
 def spread(seconds: Sequence[float]) -> str:
-    """Say the median of seconds, the lowest and the highest."""
+    """Return the median, the lowest and the highest of seconds as text."""
     return f"{median(seconds):.1f} ({min(seconds):.1f}..{max(seconds):.1f})"
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table's lines, its columns flush right."""
+    """Return the lines of a table with right-aligned columns."""
     return [f"| {' | '.join(cells)} |" for cells in (header, ["---:"] * len(header), *rows)]
 
 
 def machine() -> str:
-    """Say what the numbers were measured on."""
+    """Return a description of the machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
     driver = os.environ.get("TIDEMARK_DRIVER_MEMORY", "")
     return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory ({driver} for Spark), {platform.system()}"
 
 
 def versions(spark: SparkSession) -> str:
-    """Say which versions were measured."""
+    """Return the versions of the measured software."""
     jvm = spark.sparkContext._jvm
     java = jvm.java.lang.System.getProperty("java.version") if jvm else "?"
     names = ("delta-spark", "dbt-core", "dbt-spark")

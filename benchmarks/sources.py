@@ -1,6 +1,6 @@
-"""Measure landing from PostgreSQL and Kafka against Spark's plain copies, and increments by table size.
+"""Compare landing from PostgreSQL and Kafka with Spark's plain copies, and measure increments by table size.
 
-Run as `python -m benchmarks.sources` in the project's folder. Servers and lake are scratch, and deleted.
+Run as `python -m benchmarks.sources` in the project's folder. Servers and lake are deleted at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Landing from PostgreSQL: a first load beside a plain copy, and increments of tables of several sizes."""
+"""Landing from PostgreSQL: a first load compared with a plain copy, and increments at several table sizes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CREATE = (  # a year of orders; the newest is an hour old
     "create index on {0} (updated_at)",
     "vacuum analyze {0}",
 )
-CHANGE = (  # rows all over the table, newer than all before them
+CHANGE = (  # rows throughout the table; they become the newest
     "update {0} set quantity = quantity + 1, updated_at = clock_timestamp() - interval '1 minute' "
     "where order_id % {1} = {2}"
 )
@@ -58,7 +58,7 @@ STEPS = {
 
 
 def first_load(spark: SparkSession, server: Postgres, rows: int, repetitions: int) -> list[str]:
-    """Compare the first load of a table, and return the report's lines."""
+    """Compare the first load of a table with a plain copy, and return the report's lines."""
     with server.connect("shop") as shop:
         _make(shop, "orders", rows)
         found: Any = shop.execute("select sum(octet_length(o::text)) from orders as o").fetchone()
@@ -89,7 +89,7 @@ def first_load(spark: SparkSession, server: Postgres, rows: int, repetitions: in
 
 
 def increments(spark: SparkSession, server: Postgres, sizes: Sequence[int], repetitions: int) -> list[str]:
-    """Land the same increment of tables of several sizes, and return the report's lines."""
+    """Land the same increment in tables of several sizes, and return the report's lines."""
     seconds: dict[tuple[int, int], list[float]] = {}
     plans: list[list[str]] = []
     with server.connect("shop") as shop:
@@ -100,7 +100,7 @@ def increments(spark: SparkSession, server: Postgres, sizes: Sequence[int], repe
             for size in sizes:
                 feed = _feed(f"grown_{size}", f"orders_{size}", WINDOW)
                 _change(shop, f"orders_{size}", size, number)
-                if number == repetitions:  # not measured: plans are logged
+                if number == repetitions:  # not measured, because plans are logged
                     queries = _explained(shop, server, partial(_land, spark, feed))
                     plans += [[f"{size:,}", *query] for query in queries]
                     continue
@@ -158,10 +158,10 @@ def _land(spark: SparkSession, feed: TableFeed) -> int:
 def _explained(
     shop: psycopg.Connection[Any], server: Postgres, work: Callable[[], object]
 ) -> list[list[str]]:
-    """Return milliseconds, plan and beginning of each query of the shop's tables that is run meanwhile."""
+    """Return the milliseconds, plan and beginning of each query on the shop's tables while `work` runs."""
     settings = {"session_preload_libraries": "auto_explain"}
     settings |= {"auto_explain.log_min_duration": "0", "auto_explain.log_format": "json"}
-    settings["auto_explain.log_analyze"] = "on"  # which tells what was never executed
+    settings["auto_explain.log_analyze"] = "on"  # shows which nodes were never executed
     for name, value in settings.items():
         shop.execute(f"alter database shop set {name} = '{value}'".encode())
     log = server.folder / "log"
@@ -181,7 +181,7 @@ def _explained(
 
 
 def _nodes(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the nodes of a plan that were executed, each with its table."""
+    """Return the executed nodes of a plan, each with its table."""
     if not plan["Actual Loops"]:
         return []
     name = " ".join(filter(None, (plan["Node Type"], plan.get("Index Name"))))

@@ -1,4 +1,4 @@
-"""Landing from Kafka: a topic beside a plain stream of the same messages."""
+"""Landing from Kafka: a topic compared with a plain stream of the same messages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STEPS = {
 
 
 def topic(spark: SparkSession, broker: Kafka, messages: int, repetitions: int) -> list[str]:
-    """Compare the landing of a topic, and return the report's lines."""
+    """Compare the landing of a topic with a plain stream, and return the report's lines."""
     name = f"events_{messages}_{time.monotonic_ns()}"
     size = _produce(broker, name, messages)
     schema = ", ".join(f"{column} {of}" for column, of in EVENTS.items())
@@ -96,7 +96,7 @@ def _feed(name: str, topic: str) -> TopicFeed:
 
 
 def _produce(broker: Kafka, name: str, messages: int) -> int:
-    """Make a topic of device events and return its bytes."""
+    """Create a topic of device events and return its size in bytes."""
     admin = AdminClient({"bootstrap.servers": broker.servers})
     admin.create_topics([NewTopic(name, 3, 1)])[name].result()
     producer = Producer({"bootstrap.servers": broker.servers, "linger.ms": 50})

@@ -1,4 +1,4 @@
-"""The tables recomputed from bronze with plain SQL, and how many rows of a project's tables differ."""
+"""Recompute the tables from bronze with plain SQL, and count the rows that differ in a project's tables."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ CUSTOMERS = ("customer_id", "orders", "quantity", "amount", "first_order_date", 
 
 
 def differing_rows(orders: Orders, prefix: str) -> int:
-    """Count the rows that a project's tables have too much or too little.
+    """Count the extra and missing rows of a project's tables.
 
-    The gold tables are recomputed from the silver one, which is itself compared with bronze.
+    The gold tables are recomputed from silver, and silver is compared with bronze.
 
     Args:
         orders: the bronze table.
@@ -56,7 +56,7 @@ def differing_rows(orders: Orders, prefix: str) -> int:
 
 
 def _differing(spark: SparkSession, truth: str, table: str, columns: tuple[str, ...]) -> int:
-    """Count the rows of both sides that have no equal on the other: every row counts +1 or -1."""
+    """Count the rows of each side that the other side does not have; each row counts +1 or -1."""
     listed = ", ".join(columns)
     counted = spark.sql(
         f"""

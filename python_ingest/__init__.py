@@ -1,1 +1,1 @@
-"""Tidemark: ingestion of raw files into the lakehouse."""
+"""Tidemark: ingestion of files, tables and topics into the lakehouse."""

@@ -1,4 +1,4 @@
-"""The command `tidemark`: what dbt does not do."""
+"""The command `tidemark`, for tasks that dbt does not do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ app.add_typer(simulate, name="simulate")
 
 
 class Format(str, Enum):
-    """How commands tell what they do."""
+    """The format of a command's output."""
 
     TEXT = "text"
     JSON = "json"
@@ -220,14 +220,14 @@ def tour() -> None:
 
 
 def _opened() -> project.Project:
-    """Hold the lake before anything that takes time, then parse the project."""
+    """Lock the lake before any slow step, then parse the project."""
     project.enter_root()
     hold(lake_folder())
     return project.load()
 
 
 def main() -> None:
-    """Run the command; print an expected error in one place, without a stack trace unless --debug."""
+    """Run the command; print an error without a stack trace, unless --debug is given."""
     try:
         with on_interrupt(end):
             app()

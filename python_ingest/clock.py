@@ -1,4 +1,4 @@
-"""Times: all in UTC."""
+"""Times, all in UTC."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def utc_now() -> datetime:
 
 
 def utc_time(micros: int) -> datetime:
-    """Return a time from microseconds since 1970: a number crosses into Python whatever the time zones."""
+    """Return a time from microseconds since 1970; a number does not depend on any time zone setting."""
     return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 
 class TidemarkError(Exception):
-    """Root of all expected failures: says what happened, where, and what to do.
+    """Base class of all expected errors: what happened, where, and what to do.
 
     Args:
         what: what happened and where, one sentence.
         fix: what to do about it, one sentence.
 
     Attributes:
-        exit_code: with which the command ends.
+        exit_code: the exit code of the command.
     """
 
     exit_code = 1
@@ -23,7 +23,7 @@ class TidemarkError(Exception):
 
 
 class DeclarationError(TidemarkError):
-    """A feed is declared wrongly; names the file, the feed and the key."""
+    """The declaration of a feed is wrong; the message names the file, the feed and the key."""
 
     def __init__(self, file: str, feed: str, key: str, problem: str, fix: str) -> None:
         super().__init__(f"{file}: feed '{feed}': {key}: {problem}", fix)
@@ -41,7 +41,7 @@ class LandingError(TidemarkError):
 
 
 class SparkLostError(LandingError):
-    """The JVM in which Spark runs has ended: this process can do nothing more."""
+    """Spark's JVM has ended, so this process cannot continue."""
 
 
 class DbtError(TidemarkError):
@@ -49,10 +49,10 @@ class DbtError(TidemarkError):
 
 
 class VerificationError(TidemarkError):
-    """A table is not what a rebuild would give."""
+    """A table differs from its rebuild."""
 
 
 class UnprovenError(TidemarkError):
-    """No table differs from its rebuild, but some cannot be compared with one."""
+    """No table differs from its rebuild, but some tables cannot be compared."""
 
     exit_code = 3

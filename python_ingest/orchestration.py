@@ -1,7 +1,7 @@
-"""The lakehouse in Dagster: a step lands the feeds, a step builds the models; daily, and as files arrive.
+"""The lakehouse in Dagster: one step lands the feeds, one builds the models, daily and when files arrive.
 
-`dagster dev` in the project's folder loads it, by `[tool.dagster]` in pyproject.toml; see docs/schedule.md.
-Each step is a process of its own, so that a killed one leaves the lake to the next.
+`dagster dev` in the project's folder loads it through `[tool.dagster]` in pyproject.toml; see
+docs/schedule.md. Each step runs in its own process, so a killed step releases the lake for the next one.
 """
 
 # no `from __future__ import annotations`: Dagster reads the annotations of steps
@@ -36,14 +36,14 @@ def lakehouse() -> dg.Definitions:
 
 
 def definitions_of(root: Path, retries: dg.RetryPolicy = RETRIES) -> dg.Definitions:
-    """Return an asset for each feed and model, the job that makes them, and what starts it.
+    """Return an asset for each feed and model, the job that builds them, its schedule and its sensor.
 
     Args:
         root: the project's folder.
-        retries: how often, and after how many seconds, a failed step is tried again.
+        retries: how often, and after how many seconds, a failed step runs again.
     """
     dbt = DbtCliResource(project_dir=root, dbt_executable=Path(sys.executable).with_name("dbt"))
-    with tempfile.TemporaryDirectory() as target:  # another process may be parsing too
+    with tempfile.TemporaryDirectory() as target:  # another process may parse at the same time
         parsed = dbt.cli(["--quiet", "parse"], target_path=Path(target)).wait()
         manifest = parsed.get_artifact("manifest.json")
     feeds = feeds_of(manifest["sources"].values())
@@ -61,12 +61,12 @@ def definitions_of(root: Path, retries: dg.RetryPolicy = RETRIES) -> dg.Definiti
         schedules=[schedule],
         sensors=[_new_files(root, feeds, job)],
         resources={"dbt": dbt},
-        executor=dg.in_process_executor,  # one step after another: the lake admits one process
+        executor=dg.in_process_executor,  # steps run one after another: only one process can hold the lake
     )
 
 
 class ByFolder(DagsterDbtTranslator):
-    """Groups assets by the folder they are declared in, which is that of their domain."""
+    """Groups assets by the folder of their declaration, which is the folder of their domain."""
 
     def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str:
         return Path(dbt_resource_props["original_file_path"]).parent.name
@@ -86,7 +86,7 @@ def _landing(
 
     @dg.multi_asset(name="land", specs=specs, can_subset=True, retry_policy=retries)
     def land(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult[Any]]:
-        """Land what is new, in one process; a feed that fails does not keep the others from landing."""
+        """Land new data in one process; if one feed fails, the others still land."""
         chosen = [name for name in feeds if keys[name] in context.selected_asset_keys]
         for told in _tidemark(context, root, ["land", *chosen]):
             if told["event"] == "landed":
@@ -98,7 +98,7 @@ def _landing(
 
 def _building(root: Path, manifest: Mapping[str, Any], retries: dg.RetryPolicy) -> dg.AssetsDefinition:
     target = root / os.environ.get("DBT_TARGET_PATH", "target") / "dagster"
-    command = ["build", "--exclude-resource-type", "unit_test"]  # they look at SQL, not at data
+    command = ["build", "--exclude-resource-type", "unit_test"]  # unit tests check SQL, not data
 
     @dbt_assets(manifest=manifest, name="build", dagster_dbt_translator=ByFolder(), retry_policy=retries)
     def build(context: dg.AssetExecutionContext, dbt: DbtCliResource) -> Iterator[Any]:
@@ -110,7 +110,7 @@ def _building(root: Path, manifest: Mapping[str, Any], retries: dg.RetryPolicy) 
 def _tidemark(
     context: dg.AssetExecutionContext, root: Path, arguments: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Run a command of tidemark and give what it tells, object by object; raise Failure with its errors."""
+    """Run a tidemark command and yield each JSON object that it prints; raise Failure with its errors."""
     command = [sys.executable, "-m", "python_ingest.cli", "--log-format", "json", *arguments]
     errors = []
     with subprocess.Popen(
@@ -147,7 +147,7 @@ def _new_files(root: Path, feeds: Mapping[str, Feed], job: Any) -> dg.SensorDefi
         default_status=dg.DefaultSensorStatus.RUNNING,
     )
     def new_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        """Start a run when a feed's files are others than at the last look; landing knows what is new."""
+        """Start a run when a feed's files have changed since the last check; landing knows which are new."""
         found = fingerprints(local, root, time.time())
         known = json.loads(context.cursor or "{}")
         changed = [name for name in found if found[name] != known.get(name)]

@@ -1,6 +1,6 @@
-"""Check that no line of Markdown, YAML or SQL is wider than .editorconfig says.
+"""Check that no line of Markdown, YAML or SQL is wider than .editorconfig allows.
 
-Rows of tables and code blocks in Markdown may be: they cannot be wrapped.
+Table rows and code blocks in Markdown are exempt, because they cannot be wrapped.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ LISTED = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md
 
 
 def main() -> int:
-    """Print the lines that are too wide."""
+    """Print each line that is too wide, and return the exit code."""
     too_wide = 0
     for name in subprocess.run(LISTED, capture_output=True, text=True, check=True).stdout.splitlines():
         path = Path(name)

@@ -1,1 +1,1 @@
-"""What dbt calls: dbt-spark's adapter with the lake's lock, Delta's log, and errors as one message."""
+"""The dbt adapter: dbt-spark's, with the lake's lock, Delta's log, and plain error messages."""

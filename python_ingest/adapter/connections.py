@@ -1,4 +1,4 @@
-"""Connections: dbt-spark's, with quick statements in an embedded Spark, and errors without a stack trace."""
+"""Connections like dbt-spark's, with faster statements and error messages without a stack trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from python_ingest.project.build import plain_message
 
 @dataclass
 class TidemarkCredentials(SparkCredentials):
-    """The profile's target: what dbt-spark's targets have, and the format of tables.
+    """The profile's target: the settings of dbt-spark's targets, and the table format.
 
     Attributes:
         table_format: `delta` or `iceberg`. An embedded Spark gets its settings; a server must have them.
@@ -46,7 +46,7 @@ class TidemarkCredentials(SparkCredentials):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether Spark is in this process, where all statements go through one session."""
+        """Whether Spark runs in this process, with one session for all statements."""
         return self.method == "session" and "spark.remote" not in (self.server_side_parameters or {})
 
 
@@ -65,7 +65,7 @@ class TidemarkConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Say an error of Spark once, without plan and stack trace; dbt's log has the whole of it."""
+        """Shorten an error of Spark to its message, without plan and stack trace; dbt's log has all of it."""
         try:
             with super().exception_handler(sql):
                 yield
@@ -82,10 +82,10 @@ class SessionConnection(StockConnection):
 
 
 class QuickCursor(Cursor):
-    """Gives Spark the profile's settings once; dbt-spark does before each statement, which takes 15 ms.
+    """Applies the profile's settings once; dbt-spark applies them before each statement, which takes 15 ms.
 
     Attributes:
-        given: the session, and the settings that it was given last: one JVM, one session.
+        given: the session and the settings last applied to it; a process has one JVM and one session.
     """
 
     given: ClassVar[tuple[Any, dict[str, Any]] | None] = None
@@ -93,7 +93,7 @@ class QuickCursor(Cursor):
     def execute(self, sql: str, *parameters: Any) -> None:
         from pyspark.sql import SparkSession
 
-        session = getattr(SparkSession, "_instantiatedSession", None)  # none with Spark Connect
+        session = getattr(SparkSession, "_instantiatedSession", None)  # None with Spark Connect
         if session is None or parameters or QuickCursor.given != (session, self.server_side_parameters):
             super().execute(sql, *parameters)
             session = getattr(SparkSession, "_instantiatedSession", None)

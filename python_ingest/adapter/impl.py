@@ -1,4 +1,4 @@
-"""The adapter: what macros ask by `adapter.…` besides what dbt-spark gives them."""
+"""The adapter: functions that macros call as `adapter.…`, in addition to those of dbt-spark."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
 class TidemarkAdapter(SparkAdapter):
     """dbt-spark's adapter for a lake.
 
-    On a target with an embedded Spark, a command that uses Spark holds the lake from its start: the
-    embedded catalog serves one process, so a second command stops at once, in one sentence.
+    On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The
+    embedded catalog serves one process, so a second command stops at once with a short message.
     """
 
     ConnectionManager = TidemarkConnectionManager
@@ -52,16 +52,16 @@ class TidemarkAdapter(SparkAdapter):
         program = Path(sys.argv[0])
         is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
         if is_dbt and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, end)  # dbt's way waits for Spark
+            signal.signal(signal.SIGINT, end)  # dbt's own handler waits for Spark
 
     @available
     def is_embedded(self) -> bool:
-        """Return whether Spark is in this process, where all statements go through one session."""
+        """Return whether Spark runs in this process, with one session for all statements."""
         return bool(self.config.credentials.is_embedded)
 
     @available
     def setting(self, name: str) -> str | None:
-        """Return a setting of Spark as the profile has it, or None where the profile leaves it out."""
+        """Return a Spark setting from the profile, or None if the profile does not set it."""
         return (self.config.credentials.server_side_parameters or {}).get(name)
 
     @available
@@ -81,7 +81,7 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def set_for_session(self, name: str, value: str | None = None) -> None:
-        """Set a setting of an embedded Spark for the statements of this command, or take it back."""
+        """Set a setting of an embedded Spark for the statements of this command; unset it for None."""
         settings = self._session().conf
         if value is None:
             settings.unset(name)
@@ -100,36 +100,36 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def config_of(self, unique_id: str) -> dict[str, Any]:
-        """Return a node's config; in unit tests, whose `graph` is empty, too."""
+        """Return a node's config; this also works in unit tests, in which `graph` is empty."""
         config: dict[str, Any] = self.get_macro_resolver().nodes[unique_id].config.to_dict()  # type: ignore
         return config
 
     @available
     def code_of(self, unique_id: str) -> dict[str, Any]:
-        """Return what there is to compare of a node's code (decision 0022)."""
+        """Return the parts of a node's code that can be compared (decision 0022)."""
         from python_ingest.project.model_code import code_of
 
         return code_of(self.get_macro_resolver(), unique_id)
 
     @available
     def findings_of(self, unique_id: str) -> list[str]:
-        """Return what in a model's SQL keeps its table from being what a rebuild gives."""
+        """Return the parts of a model's SQL that make its table differ from a rebuild."""
         from python_ingest.sqlcheck.models import findings_of
 
         return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
 
     @available
     def no_failures(self) -> Any:
-        """Return what dbt's query for a test gives where no row fails."""
+        """Return the result of dbt's test query for a test without failing rows."""
         none = {"failures": 0, "should_warn": False, "should_error": False}
         return table_from_data_flat([none], list(none))
 
     @available
     def first_row(self, known: dict[str, Once], sql: str) -> dict[str, Any] | None:
-        """Return the first row of a query, which runs once for all who ask for it; None where it fails.
+        """Return the first row of a query, which runs once per command; None if it fails.
 
         Args:
-            known: what was asked for in this command.
+            known: the queries that have run in this command.
             sql: the query.
         """
 
@@ -144,11 +144,11 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def keep_once(self, known: dict[str, Once], name: str, sql: str) -> str:
-        """Make a view whose rows Spark computes once, unless it is made already; return its name.
+        """Create a view whose rows Spark computes once, unless it exists already; return its name.
 
         Args:
-            known: what is kept in this command, by name.
-            name: of the view.
+            known: the views that exist in this command, by name.
+            name: the view's name.
             sql: its query.
         """
         once(known, name, lambda: self.execute(f"cache lazy table {name} as {sql}"))
@@ -156,20 +156,20 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def drop_view(self, name: str) -> None:
-        """Drop a temporary view, and the rows that are kept for it; none is no error."""
+        """Drop a temporary view and its cached rows; a missing view is not an error."""
         if self.is_embedded():
             self._session().catalog.dropTempView(name)
         else:
             self.execute(f"drop view if exists {name}")
 
     def _session(self) -> SparkSession:
-        """Return the embedded session. `getOrCreate` would put the first target's settings back."""
+        """Return the embedded session. `getOrCreate` would restore the first target's settings."""
         from pyspark.sql import SparkSession
 
         from python_ingest.lake.delta_log import make_active
 
         if SparkSession._instantiatedSession is None:
-            self.execute("select 1")  # opens it by the profile
+            self.execute("select 1")  # opens the session from the profile
         session = SparkSession._instantiatedSession
         assert session is not None  # noqa: S101
         make_active(session)

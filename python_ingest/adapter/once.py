@@ -1,4 +1,4 @@
-"""What is done once in a command, by the first thread that asks for it."""
+"""Actions that run once per command, in the first thread that needs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Once:
-    """One such thing: whether it is done, and what came of it."""
+    """The state of one such action: whether it has run, and its result."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     done: bool = False
@@ -18,12 +18,12 @@ class Once:
 
 
 def once(known: dict[str, Once], key: str, action: Callable[[], Any]) -> Any:
-    """Return what an action gives, which the first caller runs and the others wait for.
+    """Return the result of an action; the first caller runs it and the others wait.
 
     Args:
-        known: what was done in this command, by key.
+        known: the actions of this command, by key.
         key: names the action.
-        action: what to do.
+        action: the function to run.
     """
     this = known.setdefault(key, Once())
     with this.lock:

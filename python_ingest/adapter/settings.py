@@ -1,4 +1,4 @@
-"""The settings of an embedded Spark: `spark.yml`, filled in."""
+"""The settings of an embedded Spark: the rendered `spark.yml`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMATS = ("delta", "iceberg")
 
 
 def embedded_settings(table_format: str) -> dict[str, str]:
-    """Return the settings of Spark for a lake of a format, by name.
+    """Return Spark's settings for a table format, by name.
 
     Args:
         table_format: one of FORMATS.
@@ -26,7 +26,7 @@ def embedded_settings(table_format: str) -> dict[str, str]:
     known = {
         "env_var": os.environ.get,
         "lake": str(lake_folder()),
-        "log4j2": (FOLDER / "log4j2.properties").as_uri(),  # a path may have spaces, an option of Java not
+        "log4j2": (FOLDER / "log4j2.properties").as_uri(),  # a path may contain spaces, a Java option may not
     }
     settings = _templates()[table_format]
     return {name: environment.from_string(text).render(known).strip() for name, text in settings.items()}

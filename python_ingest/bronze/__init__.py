@@ -1,1 +1,1 @@
-"""The bronze tables of feeds: their columns, what may change, what happened to them."""
+"""The bronze tables of feeds: their columns, their allowed changes, and their history."""

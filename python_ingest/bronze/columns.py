@@ -1,4 +1,4 @@
-"""The columns of a bronze table, and which field of a file fills which."""
+"""The columns of a bronze table, and the fields of a file that fill them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Target:
     Attributes:
         name: its name in bronze.
         type: its type in bronze.
-        field: its name in files; None for a column that landing added: any field of that SQL name fills it.
+        field: its name in files; None if landing added the column: any field with that SQL name fills it.
     """
 
     name: str
@@ -33,7 +33,7 @@ def sql_name(field: str) -> str:
     """Return the column's name for a field that is not declared: `E-mail (work)` becomes `e_mail_work`.
 
     Returns:
-        Lower-case letters, digits and `_`, beginning with a letter; empty when the field has none of them.
+        Lower-case letters, digits and `_`, starting with a letter; empty if the field has none of them.
     """
     name = re.sub(r"\W+", "_", field.lower()).strip("_")
     return f"c_{name}" if name[:1].isdigit() else name
@@ -45,10 +45,10 @@ def fields_of(targets: Sequence[Target], names: Sequence[str], *, ignores_case: 
     Args:
         targets: the columns.
         names: the file's fields.
-        ignores_case: whether a field may be written in other letter case than it is declared in.
+        ignores_case: whether the letter case of fields may differ from the declaration.
 
     Returns:
-        Fields by the column's name; columns that the file lacks are not in it.
+        Fields by column name, without the columns that the file lacks.
     """
     spelled = {name.lower() if ignores_case else name: name for name in names}
     wanted = {t.name: t.field.lower() if ignores_case else t.field for t in targets if t.field}
@@ -58,7 +58,7 @@ def fields_of(targets: Sequence[Target], names: Sequence[str], *, ignores_case: 
 
 
 def named(fields: set[str]) -> dict[str, str]:
-    """Return fields by their SQL names; those that share one, or have none, are left out."""
+    """Return fields by their SQL names, without fields whose SQL name is empty or not unique."""
     counts = Counter(sql_name(field) for field in fields)
     return {name: field for field in fields if (name := sql_name(field)) and counts[name] == 1}
 

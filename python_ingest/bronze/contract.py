@@ -1,4 +1,4 @@
-"""The schema contract of a feed: what becomes of a file whose columns are not those of its bronze table."""
+"""The schema contract of a feed: how to treat a file whose columns differ from its bronze table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Rejection:
-    """Why a whole file is set aside."""
+    """Why a complete file is rejected."""
 
     reason: str
 
@@ -33,7 +33,7 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
     Args:
         targets: the bronze table's columns.
         fields: the file's columns.
-        ignores_case: whether a field may be written in other letter case than it is declared in.
+        ignores_case: whether the letter case of fields may differ from the declaration.
     """
     filled = fields_of(targets, fields.names, ignores_case=ignores_case)
     found = []
@@ -66,13 +66,13 @@ def judged(
         feed: the feed.
         path: the file.
         found: how its columns differ.
-        has: begins a sentence on the file's columns, such as `its header`.
+        has: the start of a sentence about the file's columns, such as `its header`.
 
     Returns:
-        The changes by which bronze must evolve, or why the file is set aside.
+        The changes that bronze must make, or why the file is rejected.
 
     Raises:
-        LandingError: where the contract says fail.
+        LandingError: if the contract says `fail`.
     """
     if refused := _stranger(feed, found, has):
         return refused
@@ -96,7 +96,7 @@ def judged(
 
 
 def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> list[Target]:
-    """Return the bronze table's columns as they are after changes, each made to what those before it left."""
+    """Return the bronze table's columns after the changes, applied one after the other."""
     columns = {target.name: target for target in targets}
     for change in evolved:
         if change.kind == "missing_column" or change.becomes is None:

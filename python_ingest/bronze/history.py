@@ -1,4 +1,4 @@
-"""What happened to a bronze table since its last landed batch, by its commits: no query, no Spark job."""
+"""Read a bronze table's commits since its last landed batch, without a query or a Spark job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from python_ingest.lake.table_format import APPENDED, DELTA, loaded_iceberg, tab
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOOKED_AT = 100  # commits; a read takes some 5 ms
+LOOKED_AT = 100  # commits; reading one takes about 5 ms
 ROWS_REMOVED = ("deleted-records", "added-position-deletes", "added-equality-deletes")
 
 
@@ -22,11 +22,11 @@ class Commit:
     """A commit of a bronze table.
 
     Attributes:
-        version: Delta's version, Iceberg's snapshot id.
+        version: Delta's version or Iceberg's snapshot id.
         parent: the version before it; None for the first one.
-        operation: as the format calls it.
-        batch_id: the batch that landing appended by it, or None.
-        removes: whether it may have removed rows, or changed them.
+        operation: the operation, as the format names it.
+        batch_id: the batch that landing appended in this commit, or None.
+        removes: whether it may have removed or changed rows.
     """
 
     version: int
@@ -38,11 +38,11 @@ class Commit:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why rows that were landed may be gone from bronze.
+    """Why landed rows may be missing from bronze.
 
     Attributes:
         cause: what happened, in words.
-        before: the version before it, where it is known: the one to restore.
+        before: the version before that, if it is known: the one to restore.
     """
 
     cause: str
@@ -59,17 +59,17 @@ def present_version(spark: SparkSession, table: str) -> int:
 def doubt_about(
     spark: SparkSession, table: str, writer: str, landed_batch: int, checked: Callable[[], int | None]
 ) -> Doubt | None:
-    """Return why rows may be gone since a batch was appended; None where all commits since keep rows.
+    """Return why rows may be missing since a batch was appended; None if all commits since then keep rows.
 
     Args:
         spark: the session.
         table: `schema.name`.
-        writer: the writer of landing's appends.
-        landed_batch: the last landed batch; 0 where none has landed, and a batch may wait to be confirmed.
-        checked: gives the version at which rows were counted last; asked only where it matters.
+        writer: the writer name of landing's appends.
+        landed_batch: the last landed batch; 0 if none has landed, though one may await confirmation.
+        checked: returns the version at which rows were last counted; it is called only if needed.
     """
     commits: list[Commit] = []
-    is_whole = False  # whether the commits go back to the batch, or to the version that was checked
+    is_whole = False  # whether the commits reach back to the batch, or to the version that was checked
     found = _delta_commits if table_format(spark) == DELTA else _iceberg_commits
     for commit in islice(found(spark, table, writer), LOOKED_AT):
         if commit.batch_id == landed_batch:
@@ -90,7 +90,7 @@ def doubt_about(
 
 
 def _doubt(commits: Sequence[Commit], landed_batch: int, *, is_whole: bool) -> Doubt | None:
-    """Return the doubt that commits give, the newest of them first."""
+    """Return why the commits raise doubt; the newest commit comes first."""
     removing = [commit for commit in commits if commit.removes]
     if removing:
         first = removing[-1]

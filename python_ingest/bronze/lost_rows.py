@@ -1,8 +1,8 @@
-"""Rows that were landed and are gone from bronze: noticed by its commits, counted, and never passed over.
+"""Detect landed rows that are missing from bronze: by its commits, then by a count.
 
-Each landing asks bronze's commits (`bronze/history.py`), which takes no query. Only where one of them may
-have removed rows are those in bronze counted and compared with what landed; the feed's `on_lost_rows`
-decides.
+Each landing reads bronze's commits (`bronze/history.py`), which takes no query. If a commit may have removed
+rows, the rows in bronze are counted and compared with what landed. The feed's `on_lost_rows` decides what
+follows; a loss is never ignored.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 
 class Landings(Protocol):
-    """What a feed's table of state knows of its landed batches."""
+    """What a feed's state table knows about its landed batches."""
 
     @property
     def landed_batch(self) -> int:
-        """The highest batch that is landed; 0 when there is none."""
+        """The highest batch that landed; 0 if there is none."""
 
     def landed(self) -> DataFrame:
-        """Return `batch_id`, `path` (null for a whole batch) and `landed`, the number of rows."""
+        """Return `batch_id`, `path` (null for a complete batch) and `landed`, the number of rows."""
 
 
 class LostRows:
-    """Looks for rows that are gone from one feed's bronze table.
+    """Finds rows that are missing from one feed's bronze table.
 
     Args:
         spark: the session.
         feed: the declaration.
         bronze: the table.
-        landings: what landed.
-        checks: what earlier landings found.
+        landings: the record of what landed.
+        checks: the results of earlier checks.
     """
 
     def __init__(
@@ -61,22 +61,22 @@ class LostRows:
         self._checks = checks
 
     def doubt(self) -> Doubt | None:
-        """Return why landed rows may be gone, by the table's commits since the last landed batch."""
+        """Return why landed rows may be missing, by the table's commits since the last landed batch."""
         return doubt_in(self._spark, self._bronze, self._checks, self._landings.landed_batch)
 
     def settle(self, doubt: Doubt, land_again: Callable[[Sequence[Lost]], None] | None = None) -> Settled:
-        """Count bronze's rows and do what the declaration says where some are gone.
+        """Count bronze's rows; if some are missing, do what `on_lost_rows` says.
 
         Args:
-            doubt: why.
-            land_again: brings rows back under their batch; without it `land_again` is decided as `compared`,
-                and the caller is to compare all rows of the source before it records that.
+            doubt: why rows may be missing.
+            land_again: restores rows under their batch. Without it, the policy `land_again` becomes the
+                decision `compared`: the caller must compare all rows of the source before it records this.
 
         Returns:
             What to record.
 
         Raises:
-            LandingError: when rows are gone and the declaration says stop, or they cannot land again.
+            LandingError: if rows are missing and the policy is `stop`, or they cannot land again.
         """
         policy = self._feed.external.on_lost_rows
         version, lost = self._counted()
@@ -96,11 +96,11 @@ class LostRows:
         return Settled(self._bronze.name, doubt.cause, decision, tuple(lost), version)
 
     def record(self, settled: Settled, at: datetime) -> None:
-        """Record a check made at a time (UTC), so that the next landing looks at later commits only."""
+        """Record a check made at a time (UTC), so that the next landing reads only later commits."""
         self._checks.record(self._bronze.identity(), settled, at)
 
     def _counted(self) -> tuple[int, list[Lost]]:
-        """Return bronze's version, and what it lacks: one query, whose result is what is gone."""
+        """Return bronze's version and the lost rows, with one query whose result is only these rows."""
         version = present_version(self._spark, self._bronze.name)
         found = self._spark.sql(
             f"select _batch_id as batch_id, _source_file as path, count(*) as found from {self._bronze.name} "
@@ -139,7 +139,7 @@ class LostRows:
         )
 
     def _restoring(self, doubt: Doubt) -> str:
-        """Return how the table is taken back to what it was."""
+        """Return how to restore the table to its earlier state."""
         if doubt.before is None:
             return "from a copy of the table"
         table, before = self._bronze.name, doubt.before
@@ -150,7 +150,7 @@ class LostRows:
 
 
 def doubt_in(spark: SparkSession, bronze: BronzeTable, checks: BronzeChecks, batch: int) -> Doubt | None:
-    """Return why rows of a bronze table may be gone that landed up to a batch, or None."""
+    """Return why rows of batches up to `batch` may be missing from a bronze table, or None."""
 
     def checked() -> int | None:
         return checks.version(bronze.identity())
@@ -159,7 +159,7 @@ def doubt_in(spark: SparkSession, bronze: BronzeTable, checks: BronzeChecks, bat
 
 
 def _joined(landed: DataFrame, found: DataFrame) -> DataFrame:
-    """Join what landed to what was found of it, by batch and file; a null path is that of a whole batch."""
+    """Join what landed to what was found, by batch and file; a null path stands for a complete batch."""
     one, other = landed.alias("landed"), found.alias("found")
     same = f.expr("landed.batch_id = found.batch_id and landed.path <=> found.path")
     return one.join(other, on=same, how="left").select("landed.*", "found.found")

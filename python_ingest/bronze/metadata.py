@@ -1,4 +1,4 @@
-"""The columns of a bronze table that say where a row came from."""
+"""The columns of a bronze table that record where a row came from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ METADATA = (
     "_rescued_data string",
     "_corrupt_record string",
     "_corrupt_reason string",
-    "_source_file string",  # of a table its name, of a topic `topic/partition`
-    "_source_modified_at timestamp",  # when a table was read, when a message was written
+    "_source_file string",  # for a table its name, for a topic `topic/partition`
+    "_source_modified_at timestamp",  # when a table was read, or when a message was written
     "_row_number bigint",
     "_batch_id bigint",
     "_ingested_at timestamp",

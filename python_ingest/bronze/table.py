@@ -1,4 +1,4 @@
-"""A feed's bronze table: created, kept in step with the declaration, evolved, appended to."""
+"""A feed's bronze table: create it, match it to the declaration, evolve it, append to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from python_ingest.ops.batch import Batch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Delta keeps the lowest and highest value of each file; of the last one, how many records are broken
+# Delta keeps the lowest and highest value per file; for the last column, also the number of broken records
 SKIPPING = ("_batch_id", "_ingested_at", "_source_file", "_corrupt_record")
 
 
@@ -39,11 +39,11 @@ class BronzeTable:
     Args:
         spark: the session.
         feed: the feed.
-        skipping: further columns by whose values files are to be skipped.
+        skipping: additional columns by whose values files can be skipped.
 
     Attributes:
         name: `schema.name`.
-        writer: under which batches are appended.
+        writer: the writer name under which batches are appended.
         targets: its columns without metadata: the declared ones, then those that landing added.
     """
 
@@ -59,16 +59,17 @@ class BronzeTable:
         self.name = feed.table
         self.writer = f"tidemark.land.{self.name}"
         self.targets: list[Target] = []
-        self._last_batch: int | None = None  # known from the first question on: the lake has one writer
+        self._last_batch: int | None = None  # cached after the first query: the lake has one writer
 
     def prepare(self, landed_batch: int) -> None:
-        """Create the table, or bring it in step with the declaration.
+        """Create the table, or update it to match the declaration.
 
         Args:
-            landed_batch: the highest batch that `ops.ingested_files` calls landed.
+            landed_batch: the highest landed batch in the feed's state table.
 
         Raises:
-            LandingError: when the table is gone, or has a type to which the declared one is no widening.
+            LandingError: if the table is missing although batches landed, or if a column's type and its
+                declared type are different and neither widens to the other.
         """
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
         if not table_exists(self._spark, self.name):
@@ -95,7 +96,7 @@ class BronzeTable:
         self.evolve([*(self._kept(target, held.get(target.name)) for target in declared), *others])
 
     def evolve(self, targets: Sequence[Target]) -> None:
-        """Add columns and widen types, so that the table has these columns; nothing when it has them."""
+        """Add columns and widen types until the table has these columns; do nothing if it has them."""
         held = {target.name: target.type for target in self.targets}
         statements: list[str] = []
         for target in targets:
@@ -116,15 +117,15 @@ class BronzeTable:
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def replace(self, rows: DataFrame, batch: Batch, paths: Sequence[str]) -> None:
-        """Put rows of a batch in the place of those that came from the same files.
+        """Replace the rows of a batch that came from the same files.
 
         Args:
-            rows: as they are appended.
+            rows: the new rows, as they are appended.
             batch: the batch.
             paths: the files, relative to the feed's location; empty for all of the batch.
         """
         kept: Any = self.rows(batch).agg(f.max("_row_number")).first()
-        shift = 0 if kept[0] is None else kept[0] + 1  # rows of a batch are told apart by their numbers
+        shift = 0 if kept[0] is None else kept[0] + 1  # row numbers are unique within a batch
         stamped = self._stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
         replace_rows(stamped, self.name, batch.batch_id, paths)
 
@@ -137,10 +138,10 @@ class BronzeTable:
         return self._spark.table(self.name).where(f"_batch_id = {batch.batch_id}")
 
     def appended(self, batch: Batch) -> tuple[int, int] | None:
-        """Return the number of rows of a batch, and how many of them are broken records, without a query.
+        """Return the number of rows and of broken records in a batch, without a query.
 
         Returns:
-            None where the newest commit is not that of the batch, or says too little: count its rows then.
+            None if the newest commit is not that of the batch, or lacks statistics: then count the rows.
         """
         if table_format(self._spark) != DELTA:
             return None
@@ -150,7 +151,7 @@ class BronzeTable:
         return found.rows, found.rows - found.nulls["_corrupt_record"]
 
     def counts(self, batch: Batch) -> dict[str, tuple[int, int]]:
-        """Return by file how many rows of a batch there are, and how many of them are broken records."""
+        """Return by file the number of rows and of broken records in a batch."""
         if len(batch.files) == 1 and (appended := self.appended(batch)):
             return {batch.files[0].path: appended}
         counts = self.rows(batch).groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record"))
@@ -161,7 +162,7 @@ class BronzeTable:
         return not self.rows(batch).isEmpty()
 
     def identity(self) -> str:
-        """Return the id of the table, which another table of the same name does not have."""
+        """Return the id of the table; another table with the same name has another id."""
         return identity_of(self._spark, self.name)
 
     def location(self) -> str:
@@ -169,9 +170,9 @@ class BronzeTable:
         return location_of(self._spark, self.name)
 
     def last_batch(self) -> int:
-        """Return the highest batch number that was appended to the table; 0 when there is none.
+        """Return the highest batch number that was appended to the table; 0 if there is none.
 
-        Delta's log tells it. Else a bare `max` is answered from the files' statistics.
+        Delta's log has it. Otherwise a simple `max` is answered from the files' statistics.
         """
         if self._last_batch is None and table_format(self._spark) == DELTA:
             self._last_batch = DeltaLog(self._spark, self.name).last_number(self.writer)
@@ -186,7 +187,7 @@ class BronzeTable:
         return rows.withColumns(stamps).select(*names, *self._metadata_names)
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
-        """Return a declared column as the table is to have it: what landing widened stays wide."""
+        """Return a declared column with the type that it keeps: a type that landing widened stays wide."""
         if held is None or widened(held, declared.type) == declared.type:
             return declared
         if widened(declared.type, held) != held:
@@ -198,7 +199,7 @@ class BronzeTable:
         return Target(declared.name, held, declared.field)
 
     def _widenings(self, path: str, held: DataType, wanted: DataType) -> Iterator[str]:
-        """Return what follows `alter table`, so that a column of one type gets another."""
+        """Yield the clauses after `alter table` that change a column from one type to another."""
         if held == wanted:
             return
         if isinstance(held, StructType) and isinstance(wanted, StructType):

@@ -1,4 +1,4 @@
-"""Types that widen: whether a value of one type fits into another, and which type holds both.
+"""Widening of types: whether a value of one type fits into another, and which type holds both.
 
 The widenings are those that Delta can make without rewriting files (its table feature `typeWidening`).
 """
@@ -37,14 +37,14 @@ INTO_DOUBLE = (FloatType, ByteType, ShortType, IntegerType)
 
 
 def widened(held: DataType, given: DataType) -> DataType | None:
-    """Return the type to which a column must be widened to hold values of another type, too.
+    """Return the type to which a column must be widened to hold values of another type as well.
 
     Args:
         held: the column's type.
         given: the type of the values.
 
     Returns:
-        `held` itself when it holds them as it is; None when no widening does.
+        `held` itself if it already holds them; None if no widening can hold both.
     """
     if held == given or isinstance(held, StringType):
         return held
@@ -62,14 +62,14 @@ def widened(held: DataType, given: DataType) -> DataType | None:
 
 
 def iceberg_widens(held: DataType, wanted: DataType) -> bool:
-    """Return whether Iceberg, too, can make this widening: its specification allows three."""
+    """Return whether Iceberg can also make this widening: its specification allows three."""
     if isinstance(held, DecimalType) and isinstance(wanted, DecimalType):
         return held.scale == wanted.scale
     return (type(held), type(wanted)) in ((IntegerType, LongType), (FloatType, DoubleType))
 
 
 def is_storable(of: DataType) -> bool:
-    """Return whether a Delta table can have a column of this type: no empty or oddly named parts."""
+    """Return whether a Delta table can have a column of this type, without empty or illegally named parts."""
     if isinstance(of, StructType):
         return bool(of.fields) and all(
             not re.search(ILLEGAL, field.name) and is_storable(field.dataType) for field in of.fields
@@ -97,7 +97,7 @@ def _scalar(held: DataType, given: DataType) -> DataType | None:
 
 
 def _fits(given: DataType, held: DataType) -> bool:
-    """Return whether any value of a type is a value of another one."""
+    """Return whether every value of `given` is also a value of `held`."""
     if type(given) in DIGITS and type(held) in DIGITS:
         return DIGITS[type(given)] <= DIGITS[type(held)]
     one, other = _decimal(given), _decimal(held)

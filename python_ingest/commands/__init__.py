@@ -1,1 +1,1 @@
-"""What the commands do, and what they print."""
+"""The work and the output of the commands."""

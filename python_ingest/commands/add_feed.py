@@ -1,4 +1,4 @@
-"""`tidemark add`: what was written, and what to look at."""
+"""`tidemark add`: declare a feed and print the files to check."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from python_ingest.scaffold.writing import add
 
 
 def add_feed(path: Path, name: str | None, project: Project, key: Sequence[str] = ()) -> None:
-    """Declare a feed from sample files, and print what was written and what to look at.
+    """Declare a feed from sample files, and print which files were written and what to check.
 
     Args:
         path: a file of the feed, or the folder of its files.
-        name: the feed's name; proposed from the files' names when it is None.
+        name: the feed's name; None proposes one from the file names.
         project: the project.
-        key: the columns that tell records apart; found in the files when there are none.
+        key: the columns that identify a record; if empty, they are found in the files.
 
     Raises:
-        TidemarkError: when the files do not tell, or the feed is there already.
+        TidemarkError: when the files do not show the format, the name or the key, or the feed already exists.
     """
     feed, files = add(path, name, key, project.feeds, lambda: warm_session(project.root))
     for file in files:

@@ -1,4 +1,4 @@
-"""`dbt build`, and what it did, a line for each table."""
+"""`dbt build`, with one line of output for each table."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from python_ingest.project import Project
 from python_ingest.project.build import Built
 from python_ingest.project.build import build as dbt_build
 
-DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests look at SQL, not at data
+DATA_ONLY = ("--exclude-resource-type", "unit_test")  # unit tests check SQL, not data
 
 
 def build_models(options: Sequence[str] = (), project: Project | None = None) -> Built:
     """Run `dbt build` and print a line for each table, then the tests.
 
     Args:
-        options: the words after `dbt build`.
-        project: the project, if it has been parsed.
+        options: the arguments of `dbt build`.
+        project: the project, if it is already parsed.
 
     Raises:
         DbtError: when a node failed.
@@ -48,15 +48,15 @@ def build_models(options: Sequence[str] = (), project: Project | None = None) ->
 
 
 def rebuild_range(models: Sequence[str], first: str, last: str) -> Built:
-    """Replay a range of dates from the sources, as of the versions that each model has read.
+    """Rebuild a range of dates from the source versions that each model has read.
 
     Args:
         models: dbt selectors.
         first: the first date, yyyy-mm-dd.
-        last: the last date, which is included.
+        last: the last date, inclusive.
 
     Raises:
-        DbtError: when a model cannot be rebuilt so, or fails.
+        DbtError: when a model cannot be rebuilt by date, or fails.
     """
     bounds = json.dumps({"rebuild_from": first, "rebuild_to": last})
     return build_models([*DATA_ONLY, "--select", *models, "--vars", bounds])

@@ -1,4 +1,4 @@
-"""`tidemark explain`: what the next run would do with each model."""
+"""`tidemark explain`: what the next run would do for each model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show_plans(spark: SparkSession, selection: Sequence[str]) -> None:
-    """Print what the next run would do with each model."""
+    """Print what the next run would do for each model."""
     for plan in explain(spark, selection):
         output.text(f"  {plan.table}")
         for read in plan.reads:

@@ -1,4 +1,4 @@
-"""Rejected records as a CSV file for a spreadsheet, in which none of them is a formula."""
+"""Export rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def export_rejected(spark: SparkSession, ops_schema: str, feeds: Sequence[str], target: Path) -> int:
-    """Write the records that wait for a replay, in the order in which they landed.
+    """Write the records that are not replayed yet, in the order in which they landed.
 
     Args:
         spark: the session.
         ops_schema: the schema of the state tables.
         feeds: names of feeds.
-        target: the file, which is replaced.
+        target: the CSV file; an existing file is replaced.
 
     Returns:
         The number of records.
@@ -45,7 +45,7 @@ def export_rejected(spark: SparkSession, ops_schema: str, feeds: Sequence[str], 
 
 
 def harmless(value: object) -> object:
-    """Return a value that a spreadsheet takes as text: one that would be a formula gets a `'` before it.
+    """Return a value that a spreadsheet reads as text; a formula gets a `'` in front.
 
     See OWASP, «CSV Injection».
     """

@@ -1,4 +1,4 @@
-"""`tidemark init`: a new project, or what an existing dbt project lacks."""
+"""`tidemark init`: write a new project, or the missing files of an existing dbt project."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from python_ingest.scaffold.project import PROJECT_FILE, check_name, write_proje
 
 
 def init_project(folder: Path, name: str | None) -> None:
-    """Write what is missing, link the jars, and print what was written and what to do next.
+    """Write the missing files, link the jars, and print which files were written and what to do next.
 
     Args:
         folder: the project's folder, created if it is missing.
         name: the name of a new project; that of the folder if it is None.
 
     Raises:
-        TidemarkError: when the folder holds something else, or the jars cannot be fetched.
+        TidemarkError: when the folder has other files, or the jars cannot be fetched.
     """
     name = name or re.sub(r"\W+", "_", folder.name.lower())
     if not (folder / PROJECT_FILE).exists():

@@ -1,4 +1,4 @@
-"""Landing feeds of any kind, and what is printed of it."""
+"""Land feeds of any kind, and print the outcomes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ FOLLOW_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class How:
-    """What is asked of a landing besides.
+    """The options of a landing.
 
     Attributes:
-        replays: land what was rejected, instead of what is new; feeds of files alone have that.
-        compares_all: look at all rows of tables again.
-        accepts_loss: go on where messages of a topic were lost.
+        replays: land rejected files and records again instead of new ones; only for feeds of files.
+        compares_all: compare all rows of tables again.
+        accepts_loss: continue if messages of a topic were lost.
     """
 
     replays: bool = False
@@ -57,20 +57,20 @@ def land(
     *,
     how: How = AS_EVER,
 ) -> list[Any]:
-    """Land feeds and print a line for each; one that fails does not keep the others from landing.
+    """Land feeds and print a line for each; if one feed fails, the others still land.
 
     Args:
         spark: the session.
         project: the project.
         feeds: the feeds.
-        how: what is asked for besides.
+        how: the options of the landing.
 
     Returns:
         The outcomes of the feeds that landed.
 
     Raises:
-        LandingError: for a source that cannot be read, and whatever a feed's declaration forbids.
-        SparkLostError: when Spark's JVM ends; no further feed is tried.
+        LandingError: when a source cannot be read, or a feed's declaration does not allow what was found.
+        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
     """
     outcomes, failed = [], []
     if not feeds:
@@ -97,10 +97,10 @@ def land(
 
 
 def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: How) -> None:
-    """Land topics as their messages come, until the process is stopped.
+    """Land the messages of topics as they arrive, until the process is stopped.
 
     Raises:
-        LandingError: when a feed is no topic, or one of the streams stops.
+        LandingError: when a feed is not a topic, or a stream stops.
     """
     others = [feed.name for feed in feeds if not isinstance(feed, TopicFeed)]
     if others:
@@ -139,13 +139,13 @@ def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Ou
     with output.status(f"landing {feed.name}"), _watched(spark, feed):
         if isinstance(feed, TopicFeed):
             return _topic_lander(spark, project, feed, how).land()
-        assert isinstance(feed, TableFeed)  # noqa: S101  # there are no more kinds
+        assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
         return TableLander(spark, feed, project.ops_schema, compares_all=how.compares_all).land()
 
 
 @contextmanager
 def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) -> Iterator[None]:
-    """Say it in a sentence if the disk is full, or if Spark's JVM ends."""
+    """Raise a clear error when the disk is full, or Spark's JVM has ended."""
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:

@@ -1,4 +1,4 @@
-"""What is printed of a landing."""
+"""Print the outcome of a landing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Outcome = Landed | LandedTable | LandedTopic
 
 
 def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
-    """Print a line of a landing, and a note for each thing to look at.
+    """Print one line for a landing, and a note for each point to check.
 
     Args:
         feed: the feed.
-        outcome: what its landing did.
-        seconds: how long it took.
+        outcome: the outcome of its landing.
+        seconds: the duration of the landing.
     """
     if isinstance(outcome, Landed):
         facts: dict[str, Any] = {"files": outcome.files, "rows": outcome.rows, "known": outcome.known}

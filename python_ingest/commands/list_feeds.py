@@ -1,4 +1,4 @@
-"""`tidemark list`: the feeds, how far each is landed, and how far that is behind its source."""
+"""`tidemark list`: the feeds, how far each has landed, and its lag behind the source."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Listed:
-    """A feed as it is listed.
+    """A feed in the list.
 
     Attributes:
-        feed: its name.
-        kind: what it comes from.
-        source: where that is.
-        last_processed_at: the time up to which it is landed, by the source: of files the newest one's.
+        feed: the feed's name.
+        kind: the kind of its source.
+        source: the location of its source.
+        last_processed_at: the source's time up to which the feed has landed; for files, the newest file's.
         rows: rows landed.
-        lag: how far that is behind the source, in words.
-        doubt: why rows that landed may be gone from bronze, by its commits; None where they keep all rows.
+        lag: the lag behind the source, in words.
+        doubt: why landed rows may be missing from bronze, according to its commits; None if all are there.
     """
 
     feed: str
@@ -52,7 +52,7 @@ class Listed:
 
 
 def listed(spark: SparkSession, project: Project, clock: Clock = utc_now) -> list[Listed]:
-    """Return all feeds in the order of their names."""
+    """Return all feeds, sorted by name."""
     files = _sums(spark, f"{project.ops_schema}.ingested_files", "max(modified_at)")
     batches = _sums(spark, f"{project.ops_schema}.ingested_batches", "max(last_processed_at)")
     found = []
@@ -99,12 +99,12 @@ def _kind(feed: Feed) -> tuple[str, str]:
         return feed.external.file_format, feed.external.location
     if isinstance(feed, TopicFeed):
         return "kafka", f"{feed.external.connection}, {feed.external.topic}"
-    assert isinstance(feed, TableFeed)  # noqa: S101  # there are no more kinds
+    assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
     return "postgresql", f"{feed.external.connection}, {feed.external.source}"
 
 
 def _doubt(spark: SparkSession, project: Project, feed: Feed, batch: int) -> str | None:
-    """Return why rows that landed up to a batch may be gone from bronze."""
+    """Return why rows that landed up to a batch may be missing from bronze."""
     if not batch:
         return None
     if not table_exists(spark, feed.table):
@@ -131,7 +131,7 @@ def _sums(spark: SparkSession, table: str, newest: str) -> dict[str, tuple[int, 
 
 
 def _messages_behind(spark: SparkSession, project: Project, feed: TopicFeed) -> str:
-    """Return how many messages a topic has that were not landed."""
+    """Return the number of messages of a topic that have not landed."""
     try:
         to = connection(feed.external.connection, "kafka")
         ends = topic_of(feed.name, to, feed.external.topic).ends

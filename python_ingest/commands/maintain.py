@@ -1,4 +1,4 @@
-"""`tidemark compact` and `tidemark expire`: a line for each table."""
+"""`tidemark compact` and `tidemark expire`, with one line of output for each table."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def expire_versions(spark: SparkSession, project: Project, names: Sequence[str],
         spark: the session.
         project: the project.
         names: tables, `schema.name`; empty for all.
-        hours: how far back versions are kept.
+        hours: keep the versions of the last `hours`.
 
     Raises:
-        TidemarkError: when a model has yet to read what would go; the other tables are done by then.
+        TidemarkError: when a model has not read the versions to delete; the other tables are expired first.
     """
     unread = []
     chosen = maintenance.chosen_tables(spark, project.tables, names)

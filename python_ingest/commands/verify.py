@@ -1,4 +1,4 @@
-"""`tidemark verify`: what differs from a rebuild, a line for each table."""
+"""`tidemark verify`: compare tables with their rebuild, with one line of output for each table."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def show_verdicts(
     Args:
         spark: the session.
         selection: dbt selectors; empty for all models.
-        project: the project, if it has been parsed: with it, changed code is told from other differences.
+        project: the project, if it is already parsed; with it, differences from changed code are explained.
 
     Raises:
         VerificationError: when a table differs.
-        UnprovenError: when none differs, but one cannot be compared.
+        UnprovenError: when no table differs, but one cannot be compared.
     """
     verdicts = []
     for verdict in verify_models(spark, selection):
@@ -54,7 +54,7 @@ def show_verdicts(
 def _said_of_differing(
     spark: SparkSession, differing: Sequence[str], project: Project | None
 ) -> tuple[str, str]:
-    """Return what to say of tables that differ, and what to do; tell of those whose code has changed."""
+    """Return the message and the fix for tables that differ; print a note for each with changed code."""
     changed = changed_models(spark, project, differing) if project else {}
     for table, what in changed.items():
         said = f"{table}: {what} has changed since its last run, which explains rows that differ"

@@ -1,1 +1,1 @@
-"""Printing for people and for machines."""
+"""Output for people and for machines."""

@@ -1,7 +1,7 @@
-"""Ctrl-C: the process ends within seconds, in one sentence.
+"""Ctrl-C ends the process within seconds, with one message.
 
-Python's own way is an exception in the main thread. dbt then waits for its other threads, which wait for
-Spark, and does not end. A run survives a kill at any point, so nothing need be waited for.
+By default, Python raises an exception in the main thread. dbt then waits for its other threads, which wait
+for Spark, and does not end. A kill at any point is safe, so the process does not have to wait.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from python_ingest.console.output import output
 
 CODE = 128 + signal.SIGINT
 SAID = "Interrupted. Committed data is safe; run the same command again to continue."
-SECONDS = 3.0  # for Spark to end by itself
+SECONDS = 3.0  # time for Spark to end by itself
 
 Handler = Callable[[int, "FrameType | None"], Any]
 
 
 def end(number: int, frame: FrameType | None, last: Callable[[], object] | None = None) -> None:
-    """End this process with exit code 130, and Spark's with it: a handler of SIGINT.
+    """Handle SIGINT: end this process with exit code 130, together with Spark's.
 
     Args:
         number: the signal.
-        frame: where the process is.
-        last: called at the very end, when Spark writes nothing any more.
+        frame: the current stack frame.
+        last: called at the end, when Spark no longer writes.
     """
     signal.signal(number, signal.SIG_DFL)  # a second Ctrl-C does not wait
     if output.console.is_terminal and not output.as_json:
         output.console.show_cursor()
-    # not by print(): the process may be in the middle of one
+    # without print(), because the process may be inside another print()
     text = json.dumps({"event": "interrupted", "said": SAID}) if output.as_json else f"\n{SAID}"
     os.write(1 if output.as_json else 2, f"{text}\n".encode())
-    for stream in (1, 2):  # what other threads print when Spark goes
+    for stream in (1, 2):  # hide what other threads print when Spark ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     if (jvm := _jvm()) is not None:
         jvm.terminate()
@@ -58,10 +58,10 @@ def end(number: int, frame: FrameType | None, last: Callable[[], object] | None 
 
 @contextmanager
 def on_interrupt(handler: Handler | int | None) -> Iterator[None]:
-    """Answer Ctrl-C by a handler within the block; only the main thread can, others change nothing.
+    """Handle Ctrl-C with a handler within the block; has an effect only in the main thread.
 
     Args:
-        handler: as of `signal.signal`; None leaves what there is.
+        handler: a handler for `signal.signal`; None keeps the present one.
     """
     if handler is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -74,14 +74,14 @@ def on_interrupt(handler: Handler | int | None) -> Iterator[None]:
 
 
 def _jvm() -> subprocess.Popen[bytes] | None:
-    """Return Spark's process, if this one has started it."""
+    """Return Spark's process, if this process has started it."""
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     gateway = getattr(context, "_gateway", None)
     return getattr(gateway, "proc", None)
 
 
 def _unlink_semaphores() -> None:
-    """Do what Python does at its end for dbt's semaphores: else their tracker prints that they leaked."""
+    """Clean up dbt's semaphores, as Python does at exit; otherwise their tracker reports a leak."""
     registered: Any = getattr(util, "_finalizer_registry", {})
     for finalizer in list(registered.values()):
         if getattr(finalizer, "_callback", None) is getattr(SemLock, "_cleanup", finalizer):

@@ -1,4 +1,4 @@
-"""What commands tell: lines for people, or with `--log-format json` one JSON object a line."""
+"""The output of commands: lines for people, or one JSON object per line with `--log-format json`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NARROW = 100
 
 
 class Output:
-    """Where commands print.
+    """The output of commands.
 
     Attributes:
         console: the terminal, or a plain stream of lines.
-        as_json: True for one JSON object a line.
+        as_json: whether to print one JSON object per line.
     """
 
     def __init__(self) -> None:
@@ -30,21 +30,21 @@ class Output:
             self.console = Console(highlight=False, soft_wrap=True, width=NARROW)
 
     def row(self, event: str, name: str, said: str, seconds: float, **facts: Any) -> None:
-        """Tell what became of a table or a step, in how many seconds; `facts` are for JSON."""
+        """Print the result of a table or a step, with its seconds; `facts` are for JSON."""
         if self.as_json:
             self._object(event, name=name, said=said, seconds=round(seconds, 3), **facts)
         else:
             self.console.print(f"  {name:<36} {said:<44} {seconds:6.1f} s", markup=False)
 
     def note(self, event: str, said: str, *, style: str = "yellow", **facts: Any) -> None:
-        """Tell something that belongs to the row before."""
+        """Print a note on the previous row."""
         if self.as_json:
             self._object(event, said=said, **facts)
         else:
             self.console.print(f"  [{style}]{event}[/] {escape(said)}")
 
     def text(self, said: str, event: str = "text", **facts: Any) -> None:
-        """Tell a line as it is."""
+        """Print a line unchanged."""
         if self.as_json:
             self._object(event, said=said.strip(), **facts)
         else:
@@ -52,7 +52,7 @@ class Output:
 
     @contextmanager
     def status(self, label: str) -> Iterator[Status | None]:
-        """Show on a terminal what is being done."""
+        """Show the current step on a terminal."""
         if self.as_json or not self.console.is_terminal:
             yield None
         else:
@@ -75,6 +75,6 @@ def count_of(number: int, noun: str) -> str:
 
 
 def first_of(names: Sequence[str], number: int = 3) -> str:
-    """Return the first of some names and how many others there are: `a, b, c and 2 others`."""
+    """Return the first names and the number of the others: `a, b, c and 2 others`."""
     more = f" and {count_of(len(names) - number, 'other')}" if len(names) > number else ""
     return f"{', '.join(names[:number])}{more}"

@@ -1,4 +1,4 @@
-"""Rows of a query, printed as a small table."""
+"""Print the rows of a query as a small table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def show_rows(rows: DataFrame, title: str | None = None) -> None:
-    """Print all rows; numbers and dates stand at the right.
+    """Print all rows; numbers and dates are aligned right.
 
     Args:
-        rows: what to print; few.
-        title: a line above.
+        rows: the rows to print; only a few.
+        title: a line above the table.
     """
     found = rows.collect()
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2))

@@ -1,4 +1,4 @@
-"""The demonstration: the real purchase log, landed and built in three steps, in the lake of all commands."""
+"""The demo: land and build the real purchase log in three steps, in the lake of all commands."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from python_ingest.project.session import warm_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MARK = ".demo"  # written after each step: what is newer was not written by the demo
-CATALOGS = ("metastore", "catalog.db")  # written by commands that only read, too
+MARK = ".demo"  # written after each step; newer files were not written by the demo
+CATALOGS = ("metastore", "catalog.db")  # also written by commands that only read
 RAW = Path("data/raw")
 FEEDS = {
     "transactions": "transactions_*.csv",
@@ -37,14 +37,14 @@ FEEDS = {
 
 
 def play(root: Path) -> None:
-    """Play the three steps and print some gold.
+    """Run the three steps, verify all tables and print rows of two gold tables.
 
     Args:
         root: the project's folder, which must be the current one.
 
     Raises:
         LakeBusyError: when another process holds the lake.
-        TidemarkError: when the lake holds what the demo did not write.
+        TidemarkError: when the lake has files that the demo did not write.
     """
     lake = lake_folder()
     files = demo_files()
@@ -94,13 +94,13 @@ def demo_files() -> dict[str, list[Path]]:
 
 
 def check_replaceable(lake: Path) -> None:
-    """Refuse a lake that holds what the demo did not write: playing deletes what is there.
+    """Refuse a lake with files that the demo did not write, because the demo deletes all files there.
 
     Args:
         lake: the lake's folder, which exists.
 
     Raises:
-        TidemarkError: when something is there that is not the demo's, or has changed since.
+        TidemarkError: when a file is not from the demo, or has changed since the demo wrote it.
     """
     mark = lake / MARK
     ours = (LOCK, MARK, *CATALOGS)

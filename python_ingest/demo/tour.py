@@ -1,4 +1,4 @@
-"""The tour: what the lakehouse must do, R1 to R5, each on a small example, on one warm session."""
+"""The tour: the requirements R1 to R5, each with a small example, in one warm session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LATE = {"temperature": 99.5, "battery": 50, "status": "ok"}
 
 
 def play(root: Path) -> None:
-    """Play all stations; the one with a database only where there is one.
+    """Run all stations; the database station runs only if a database is configured.
 
     Args:
         root: the project's folder, which must be the current one.
@@ -67,7 +67,7 @@ class Tour:
         self._lakehouse = lakehouse
 
     def daily_files(self) -> None:
-        """R1: files land once, silver keeps the newest of each key, gold costs what changed."""
+        """R1: files land once, silver keeps the newest row of each key, gold costs only what changed."""
         _title("R1  Daily files become bronze, silver and gold")
         self._arrive("user_events", "events_2025-01-0[1-6].csv")
         self._land_and_build("user_events")
@@ -83,7 +83,7 @@ class Tour:
         )
 
     def increments(self) -> None:
-        """R2: each model's mark on each source; a total of all history brought up to date by what came."""
+        """R2: each model has a mark for each source; new rows update a total over all history."""
         _title("R2  An increment costs what changed")
         self._arrive("inventory_movements", "*_2025-01-0[1-6].json")
         self._land_and_build("inventory_movements")
@@ -101,7 +101,7 @@ class Tour:
         self._show("select * from gold.inventory_on_hand order by quantity_on_hand desc limit 3")
 
     def database(self) -> None:
-        """R3: tables of a live database, each change once, deletes and late updates included."""
+        """R3: tables of a live database; each change lands once, including deletes and late updates."""
         _title("R3  Tables of PostgreSQL")
         if not os.environ.get(SHOP):
             self._say(
@@ -149,7 +149,7 @@ class Tour:
         self._switch("local")
 
     def devices(self) -> None:
-        """R5: late events rewrite their own days; a range of dates is read, and replayed, alone."""
+        """R5: late events rewrite only their own days; a rebuild reads and writes only its range of dates."""
         _title("R5  Device events, late ones too")
         models = ("device_events", "rejected_device_events", "device_hours")
         self._arrive("device_events", "*_2025-01-0[1-7].json")
@@ -198,7 +198,7 @@ class Tour:
     def _build(self, *feeds: str, models: Sequence[str] = ()) -> None:
         selectors = list(models) or [f"source:bronze.{feed}+" for feed in feeds]
         if "user_events" in feeds:
-            selectors.append("event_types")  # the seed that says which types there are
+            selectors.append("event_types")  # the seed with the known types
         options = ["--select", *selectors]
         said = f"dbt build {shlex.join(options)}"
         self._command(said, lambda: build_models([*DATA_ONLY, *options]))

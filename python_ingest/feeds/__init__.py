@@ -1,1 +1,1 @@
-"""Feeds as they are declared, and the connections that they name."""
+"""The declarations of feeds, and the connections that they name."""

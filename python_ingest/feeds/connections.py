@@ -1,7 +1,7 @@
-"""Connections to servers: named in a feed's declaration, given by the environment, never written down.
+"""Connections to servers: a feed's declaration names one, and the environment holds its URL.
 
 A connection `shop` is the URL in `TIDEMARK_CONNECTION_SHOP`: `postgresql://user:password@host:5432/database`
-or `kafka://host:9092,host:9092`, with `?name=value` for what the driver is to know besides.
+or `kafka://host:9092,host:9092`, with `?name=value` for further settings of the driver.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Connection:
     """How to reach a server.
 
     Attributes:
-        name: as feeds call it.
-        hosts: `host:port`, several of them with commas between.
+        name: the name that feeds use.
+        hosts: `host:port`; several are separated by commas.
         database: the path of the URL; empty for Kafka.
-        user, password: empty where the URL has none.
-        options: what follows `?` in the URL.
+        user, password: empty if the URL has none.
+        options: the parameters after `?` in the URL.
     """
 
     name: str
@@ -59,7 +59,7 @@ def connection(name: str, kind: str) -> Connection:
         kind: `postgresql` or `kafka`.
 
     Raises:
-        TidemarkError: when the environment does not have it, or it is no URL of this kind; it is not told.
+        TidemarkError: if the variable is not set or is not a URL of this kind; the URL is not shown.
     """
     text = os.environ.get(variable(name), "").strip()
     if not text:

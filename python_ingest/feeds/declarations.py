@@ -1,4 +1,4 @@
-"""Feeds, read from dbt's parsed manifest and validated.
+"""Read feeds from dbt's parsed manifest and validate them.
 
 A feed is a dbt source table with an `external:` block; there is no second list of feeds.
 """
@@ -39,8 +39,8 @@ class Column(BaseModel):
 
     Attributes:
         name: its name in bronze.
-        data_type: its type in bronze; string for CSV, which holds text: silver casts it.
-        field: its name in the file, where that is another: `config: {meta: {field: …}}`.
+        data_type: its type in bronze; string for CSV, which holds text that silver casts.
+        field: its name in the file, if that differs: `config: {meta: {field: …}}`.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -127,7 +127,7 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
         The feeds by name, in the order of their names.
 
     Raises:
-        DeclarationError: for the first feed that is declared wrongly.
+        DeclarationError: for the first feed with an invalid declaration.
     """
     feeds: dict[str, Feed] = {}
     for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
@@ -144,10 +144,10 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
 
 
 def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
-    """Return the named feeds, or all of them when no name is given.
+    """Return the named feeds, or all feeds if no name is given.
 
     Raises:
-        LandingError: when a name is not a declared feed.
+        LandingError: if a name is not a declared feed.
     """
     wanted = list(dict.fromkeys(names)) or list(feeds)
     for name in wanted:

@@ -1,4 +1,4 @@
-"""The `external:` block of a feed of files: where they are, how they are written, when they are landed."""
+"""The `external:` block of a file feed: location, format, and rules of landing."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 
 class Strict(BaseModel):
-    """A part of the block: unknown keys are errors."""
+    """A part of the block; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class CsvOptions(Strict):
-    """How a CSV file is written.
+    """The format of a CSV file.
 
     Attributes:
-        delimiter: between fields.
-        quote: around fields that hold a delimiter or a quote.
-        escape: before a quote inside a field; the quote itself doubles it.
+        delimiter: separates fields.
+        quote: encloses fields that contain a delimiter or a quote.
+        escape: precedes a quote inside a field; if it is the quote itself, quotes are doubled.
         null_value: the text, or the texts, that stand for NULL.
         encoding: a name that Python and Java know; a byte order mark is recognized.
-        multi_line: True when a quoted field may hold line breaks.
-        comment: lines that begin with it are no records.
-        header: False when the first line is a record, with the declared columns in their order.
+        multi_line: True if a quoted field may contain line breaks.
+        comment: lines that begin with it are not records.
+        header: False if the first line is a record; then the declared columns are in the file's order.
     """
 
     delimiter: Character = ","
@@ -87,29 +87,29 @@ class CsvOptions(Strict):
 
 
 class JsonOptions(Strict):
-    """How a JSON file is written.
+    """The format of a JSON file.
 
     Attributes:
-        whole_file: True when a file is one object or one array of objects; else each line is an object.
+        whole_file: True if a file is one object or one array of objects; otherwise each line is an object.
     """
 
     whole_file: bool = False
 
 
 class NoOptions(Strict):
-    """Avro and Parquet files say themselves how they are written."""
+    """Avro and Parquet files describe their own format."""
 
 
 class Contract(Strict):
-    """What becomes of a file whose columns are not the declared ones.
+    """How to treat a file whose columns differ from the declared ones.
 
     Attributes:
         new_column: `evolve` adds it to bronze, `rescue` keeps it in `_rescued_data`.
         missing_column: `evolve` and `rescue` leave it NULL; `evolve` records that once.
-        type_change: `evolve` widens bronze's column, or sets the file aside where that cannot be; `rescue`
-            keeps in `_rescued_data` the values that do not fit.
+        type_change: `evolve` widens bronze's column, or rejects the file if that is impossible; `rescue`
+            keeps the values that do not fit in `_rescued_data`.
 
-    In all three `reject` sets the file aside; `fail` stops the landing before anything of its batch lands.
+    For all three, `reject` rejects the file, and `fail` stops the landing before any of its batch lands.
     """
 
     new_column: Policy = "rescue"
@@ -118,28 +118,28 @@ class Contract(Strict):
 
 
 class JsonContract(Contract):
-    """The same; in JSON any field may be left out."""
+    """The contract for JSON, in which any field may be missing."""
 
     missing_column: Policy = "rescue"
 
 
 class FilesExternal(Strict):
-    """What the formats of files have in common.
+    """The settings that all file formats share.
 
     Attributes:
-        location: the folder that holds the feed's files, and the root that none may leave.
+        location: the folder that contains the feed's files; no path may lead outside it.
         pattern: a glob: without `/` for file names at any depth, with `/` for paths below the location.
-        discovery: `manifest` looks at every file's path, size and time; `modified_after` only at files
-            modified after the newest one that was landed, less `overlap`.
-        overlap: how late a file may appear with an older time, under `modified_after`.
+        discovery: `manifest` compares every file's path, size and time; `modified_after` only those of files
+            modified after the newest landed file, less `overlap`.
+        overlap: how late a file with an older time may appear, under `modified_after`.
         settle: a file younger than this may still be written, and is left for the next run.
-        on_change: what to do with a landed file that has other bytes now.
-        on_lost_rows: what to do where bronze no longer has rows that were landed: `stop` the landing,
-            `land_again` their files, or `accept` that they are gone.
-        max_files, max_bytes: bounds of one batch.
-        max_rejected_records, max_rejected_share: how many of a batch's records may be broken, and which
-            part of them (0 to 1); with more, none of the batch lands.
-        contract: what becomes of files with other columns.
+        on_change: what to do with a landed file whose content has changed.
+        on_lost_rows: what to do if landed rows are missing from bronze: `stop` the landing, `land_again`
+            their files, or `accept` the loss.
+        max_files, max_bytes: limits of one batch.
+        max_rejected_records, max_rejected_share: how many records of a batch may be broken, and which
+            share of them (0 to 1); with more, nothing of the batch lands.
+        contract: how to treat files with other columns.
     """
 
     location: str = Field(min_length=1)
@@ -164,14 +164,14 @@ class FilesExternal(Strict):
 
 
 class CsvExternal(FilesExternal):
-    """The block of a feed of CSV files."""
+    """The block of a CSV feed."""
 
     file_format: Literal["csv"]
     options: CsvOptions = CsvOptions()
 
 
 class JsonExternal(FilesExternal):
-    """The block of a feed of JSON files."""
+    """The block of a JSON feed."""
 
     file_format: Literal["json"]
     options: JsonOptions = JsonOptions()
@@ -179,7 +179,7 @@ class JsonExternal(FilesExternal):
 
 
 class TypedExternal(FilesExternal):
-    """The block of a feed of files that know their columns and types."""
+    """The block of a feed whose files contain their columns and types."""
 
     file_format: Literal["avro", "parquet"]
     options: NoOptions = NoOptions()

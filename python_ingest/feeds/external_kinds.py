@@ -1,4 +1,4 @@
-"""Which kind of `external:` block a feed has."""
+"""Select the kind of a feed's `external:` block."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ FORMATS: dict[Any, type[AnyExternal]] = {"csv": CsvExternal, "json": JsonExterna
 
 
 def external_of(block: Mapping[str, Any]) -> AnyExternal:
-    """Validate a block as one of its `connector` or `file_format`.
+    """Validate a block by its `connector` or `file_format`.
 
     Raises:
-        pydantic.ValidationError: when it is not sound.
-        ValueError: when there is no such connector.
+        pydantic.ValidationError: if the block is invalid.
+        ValueError: if the connector is unknown.
     """
     return _kind(block).model_validate(block)
 
 
 def external_keys(block: Mapping[str, Any], part: str | None = None) -> list[str]:
-    """Return the keys that a block, or a part of it (`options`, `contract`), may hold."""
+    """Return the allowed keys of a block, or of a part of it (`options`, `contract`)."""
     kind = _kind(block)
     fields = kind.model_fields[part].default.__class__.model_fields if part else kind.model_fields
     return sorted(fields)

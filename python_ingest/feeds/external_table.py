@@ -1,4 +1,4 @@
-"""The `external:` block of a feed that is a table of a database, or a query there."""
+"""The `external:` block of a feed from a database table or query."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ TablePolicy = Literal["evolve", "rescue", "fail"]
 
 
 class TableContract(Strict):
-    """What becomes of a table whose columns are not the declared ones.
+    """How to treat a table whose columns differ from the declared ones.
 
     Attributes:
         new_column: `evolve` adds it to bronze, `rescue` keeps it in `_rescued_data`.
         missing_column: `evolve` and `rescue` leave it NULL.
-        type_change: `evolve` widens bronze's column, or stops where that cannot be; `rescue` keeps in
-            `_rescued_data` the values that do not fit.
+        type_change: `evolve` widens bronze's column, or stops if that is impossible; `rescue` keeps the
+            values that do not fit in `_rescued_data`.
 
-    In all three `fail` stops the landing before anything lands.
+    For all three, `fail` stops the landing before anything lands.
     """
 
     new_column: TablePolicy = "evolve"
@@ -42,10 +42,10 @@ class TableContract(Strict):
 
 
 class Lookback(Strict):
-    """Rows that are looked at again in each landing: `column` within `span` before the mark.
+    """Rows that each landing reads again: those with `column` within `span` before the mark.
 
     Attributes:
-        column: a date or time.
+        column: a column with dates or times.
         span: how far back.
     """
 
@@ -60,21 +60,21 @@ class TableExternal(Strict):
         connector: `postgresql`.
         connection: the connection's name, see `python_ingest.feeds.connections`.
         table: `schema.table`, or a view.
-        query: a SELECT, in place of a table.
+        query: a SELECT, instead of a table.
         key: the columns that identify a row.
-        cursor: the column that grows when a row changes, or several, of which the first that is not NULL
-            counts. Without one every landing reads all rows and keeps those that have changed.
-        lookback: rows to look at again though their cursor did not grow.
-        overlap: how far before the mark rows are looked at again, for clocks that disagree.
-        first_window: how far back the first landing goes; `all` for everything.
+        cursor: the column that grows when a row changes. Of several columns, the first that is not NULL
+            counts. Without a cursor, every landing makes a full scan and keeps the rows that changed.
+        lookback: rows to read again although their cursor did not grow.
+        overlap: how far before the mark rows are read again, in case clocks differ.
+        first_window: how far back the first landing reads; `all` for everything.
         safety_lag: rows younger than this, by the database's clock, are left for the next landing.
-        max_rows: the bound of one batch.
-        detect_deletes: compare the keys in each landing, and land a deleted row for each that is gone.
-        max_deleted_share: which part of the keys (0 to 1) may be gone at once; with more the landing stops.
-        on_lost_rows: what to do where bronze no longer has rows that were landed: `stop` the landing,
-            `land_again` what the source has of them, or `accept` that they are gone.
-        time_zone: of `timestamp` columns, which do not say it.
-        contract: what becomes of other columns.
+        max_rows: the limit of one batch.
+        detect_deletes: compare the keys in each landing, and land a deleted row for each missing key.
+        max_deleted_share: the share of keys (0 to 1) that may be missing at once; with more, landing stops.
+        on_lost_rows: what to do if landed rows are missing from bronze: `stop` the landing, `land_again`
+            those that the source still has, or `accept` the loss.
+        time_zone: the time zone of `timestamp` columns, which do not contain one.
+        contract: how to treat other columns.
     """
 
     connector: Literal["postgresql"]
@@ -109,11 +109,11 @@ class TableExternal(Strict):
 
     @property
     def named_columns(self) -> list[str]:
-        """The key's, the cursor's and the lookback's columns, each once."""
+        """The columns of the key, the cursor and the lookback, each once."""
         lookback = [self.lookback.column] if self.lookback else []
         return list(dict.fromkeys((*self.key, *self.cursor, *lookback)))
 
     @property
     def source(self) -> str:
-        """What is read, in a word."""
+        """The name of the source: the table, or `query`."""
         return self.table or "query"

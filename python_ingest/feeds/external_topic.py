@@ -1,4 +1,4 @@
-"""The `external:` block of a feed that is a topic of Kafka."""
+"""The `external:` block of a feed from a Kafka topic."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class TopicExternal(Strict):
         connection: the connection's name, see `python_ingest.feeds.connections`.
         topic: the topic.
         value_format: `json`: an object of the declared columns; `avro`: a record of `avro_schema`.
-        avro_schema: a file with the schema that values were written with, from the project's folder.
-        has_schema_id: whether five bytes of a schema registry come before an Avro value.
+        avro_schema: the file with the schema of the values, relative to the project's folder.
+        has_schema_id: whether five bytes of a schema registry precede an Avro value.
         starts: where the first landing begins: `earliest` or `latest`.
-        max_messages: the bound of one batch.
+        max_messages: the limit of one batch.
         every: with `--follow`, how often a batch begins.
-        max_rejected_share: which part of a batch's messages may be undecodable (0 to 1); with more the
+        max_rejected_share: the share of a batch's messages that may be undecodable (0 to 1); with more, the
             landing stops.
-        on_lost_rows: what to do where bronze no longer has messages that were landed: `stop` the landing, or
-            `accept` that they are gone.
+        on_lost_rows: what to do if landed messages are missing from bronze: `stop` the landing, or `accept`
+            the loss.
     """
 
     connector: Literal["kafka"]

@@ -1,4 +1,4 @@
-"""Names of files in the forms that Spark wants them, and the patterns that choose them."""
+"""Convert file paths to the forms that Spark needs, and glob patterns to regular expressions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 import unicodedata
 
 ILLEGAL_IN_URI = re.compile(r'[\x00-\x20"#%<>?\[\\\]^`{|}\x7f]')
-COPIED = "._COPYING_"  # ends the names of copies under way
+COPIED = "._COPYING_"  # suffix of unfinished copies
 GLOB_SIGNS = re.compile(r"([\\*?\[\]{}])")
 
 
 def as_uri(path: str) -> str:
-    """Encode a path by the rules of java.net.URI, which are those of Spark's `_metadata.file_path`.
+    """Encode a path by the rules of java.net.URI, which Spark's `_metadata.file_path` also follows.
 
     Args:
         path: as Hadoop prints it, for example `file:/raw/a b.csv` or `s3a://bucket/ü.csv`.
@@ -23,20 +23,20 @@ def as_uri(path: str) -> str:
 
 
 def spellings(uri: str) -> tuple[str, ...]:
-    """Return a URI in all forms that Spark may show: a local one with one slash, or with three."""
+    """Return a URI in all forms that Spark may show: a local one with one slash or with three."""
     return (uri, uri.replace("file:/", "file:///", 1)) if uri.startswith("file:/") else (uri,)
 
 
 def as_glob(path: str) -> str:
-    """Escape the signs of a path that Spark's readers would expand."""
+    """Escape the characters of a path that Spark's readers would expand."""
     return GLOB_SIGNS.sub(r"\\\1", path)
 
 
 def regex_of(pattern: str) -> str:
     """Return the Java regular expression of a glob, for a path relative to the feed's location.
 
-    `*` and `?` stay within one folder, `**/` stands for any number of folders, `[…]` for one of several
-    signs and `{a,b}` for one of several words. A pattern without `/` is that of a file name, at any depth.
+    `*` and `?` match within one folder, `**/` matches any number of folders, `[…]` one of several
+    characters, and `{a,b}` one of several words. A pattern without `/` matches file names at any depth.
     """
     wanted = pattern if "/" in pattern else f"**/{pattern}"
     parts = re.split(r"(\*\*/|\*|\?|\[!?[^\]/]+\]|\{[^{}/]+\})", wanted)

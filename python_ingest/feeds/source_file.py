@@ -1,4 +1,4 @@
-"""A file of a feed, as it is listed."""
+"""A listed file of a feed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from python_ingest.feeds.paths import as_glob, as_uri
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file as it is listed.
+    """A listed file.
 
     Attributes:
-        path: relative to the feed's location, `/` between folders.
-        whole: the whole path as Hadoop prints it.
+        path: relative to the feed's location, with `/` between folders.
+        whole: the full path as Hadoop prints it.
         size: bytes.
-        modified_at: UTC, milliseconds.
+        modified_at: UTC, in milliseconds.
     """
 
     path: str
@@ -27,15 +27,15 @@ class SourceFile:
 
     @property
     def uri(self) -> str:
-        """The whole path as Spark shows it in `_metadata.file_path`."""
+        """The full path as Spark shows it in `_metadata.file_path`."""
         return as_uri(self.whole)
 
     @property
     def glob(self) -> str:
-        """The whole path, escaped as Spark's readers want it."""
+        """The full path, escaped for Spark's readers."""
         return as_glob(self.whole)
 
 
 def source_file(path: str, whole: str, size: int, modified_micros: int) -> SourceFile:
-    """Return a file of a listing that was collected with its time in microseconds."""
+    """Return a file from a collected listing, with its time in microseconds."""
     return SourceFile(path, whole, size, utc_time(modified_micros))

@@ -1,1 +1,1 @@
-"""Feeds of files: listed, inspected, planned, appended to bronze, confirmed."""
+"""Landing of file feeds: list, inspect, plan, append to bronze, confirm."""

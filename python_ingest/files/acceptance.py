@@ -1,4 +1,4 @@
-"""Examining files before a batch is planned: which to land, which to set aside, and why."""
+"""Examine files before a batch is planned: which to land, which to set aside, and why."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Landed:
         feed: the feed's name.
         files: files landed now.
         rows: rows landed now.
-        known: listed files that had been landed before and have not changed.
+        known: listed files that landed before and have not changed.
         rejected: paths of files set aside, with the reason.
-        ignored: paths of landed files that have other bytes now, under `on_change: ignore`.
-        unsettled: paths of files that grew while they were looked at, left for the next run.
-        broken: rows landed now whose record could not be read; `ops.rejected_records` has them.
-        evolved: columns that bronze got now, or whose type was widened.
-        missing: columns that the contract lets files lack, with the paths of those that do.
+        ignored: paths of landed files whose content has changed, under `on_change: ignore`.
+        unsettled: paths of files that grew during the inspection; the next run lands them.
+        broken: rows landed now whose record could not be read; they are in `ops.rejected_records`.
+        evolved: columns that were added to bronze now, or whose type was widened.
+        missing: columns that files may lack by the contract, each with the paths of files that lack it.
         replayed: rejected records landed now.
-        waiting: rejected records that were tried and still cannot be read.
-        resumed: number of the batch that an earlier run had planned and this one finished.
-        settled: what became of landed rows that bronze may have lost.
+        waiting: rejected records that were tried again and still cannot be read.
+        resumed: number of the batch that an earlier run planned and this run finished.
+        settled: the result of the check for rows that bronze may have lost.
     """
 
     feed: str
@@ -67,7 +67,7 @@ class Landed:
 
 @dataclass(frozen=True)
 class Examined:
-    """A file that can be landed: how to read it, its row of `ops.ingested_files`, how bronze must evolve."""
+    """A file that can be landed: its layout, its row in `ops.ingested_files`, and the changes to bronze."""
 
     file: SourceFile
     layout: Hashable
@@ -76,14 +76,14 @@ class Examined:
 
 
 class Examiner:
-    """Looks into the files of one feed.
+    """Examines the files of one feed.
 
     Args:
         feed: the declaration.
-        storage: where the files are.
-        contents: reads them.
-        reader: reads their format.
-        ingested_files: where the outcome is recorded.
+        storage: the location of the files.
+        contents: reads checksums and first bytes.
+        reader: the reader of the file format.
+        ingested_files: the table that records the outcome.
     """
 
     def __init__(
@@ -103,16 +103,16 @@ class Examiner:
     def examine(
         self, candidates: Sequence[Candidate], targets: Sequence[Target], outcome: Landed, now: datetime
     ) -> list[Examined]:
-        """Choose the files to land; record the others in `ops.ingested_files` and in the outcome.
+        """Select the files to land; record the others in `ops.ingested_files` and in the outcome.
 
         Args:
             candidates: the files, in the order in which they may change the columns.
             targets: bronze's columns.
-            outcome: what the landing did so far.
-            now: the present time, UTC.
+            outcome: what the landing has done so far.
+            now: the current time, UTC.
 
         Raises:
-            LandingError: when a landed file has changed, under `on_change: error`; by the contract.
+            LandingError: if a landed file has changed under `on_change: error`, or the contract demands it.
         """
         files = [candidate.file for candidate in candidates]
         contents = self._read(files)
@@ -143,18 +143,18 @@ class Examiner:
         return accepted
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
-        """Return a planned batch's files as they are now, or None when one is not as it was planned."""
+        """Return the files of a planned batch, or None if one of them is not as it was planned."""
         found = self.as_planned(batch.files, listing, targets)
         if len(found) < len(batch.files):
             return None
         if any(change.kind != "missing_column" for examined in found for change in examined.changes):
-            return None  # bronze has not evolved so
+            return None  # bronze has not been evolved for these changes
         return found
 
     def as_planned(
         self, files: Sequence[PlannedFile], listing: DataFrame, targets: Sequence[Target]
     ) -> list[Examined]:
-        """Return those of planned files that still have the bytes that were planned, and can be landed."""
+        """Return the planned files that can be landed and have the same content as when they were planned."""
         by_path = self._storage.find(listing, [planned.path for planned in files])
         contents = self._read(list(by_path.values())) if by_path else {}
         same = [p for p in files if p.path in by_path and contents[p.path].checksum == p.checksum]
@@ -184,7 +184,7 @@ class Examiner:
         return Examined(file, layout, plan, tuple(judgement))
 
     def _ignores(self, file: SourceFile) -> bool:
-        """Return whether a changed file is left alone, by the feed's `on_change`."""
+        """Return whether the feed's `on_change` leaves a changed file alone."""
         if self._feed.external.on_change == "error":
             raise LandingError(
                 f"Feed '{self._feed.name}': {file.path} has changed since it was landed.",
@@ -194,5 +194,5 @@ class Examiner:
 
 
 def is_known_as_broken(candidate: Candidate) -> bool:
-    """Return whether reading this very file failed before: it is tried again when it changes."""
+    """Return whether an earlier attempt to read this file failed; it is tried again when it changes."""
     return candidate.is_same and (candidate.rejected_reason or "").startswith(BROKEN)

@@ -1,4 +1,4 @@
-"""What lies in the raw folders: a look that starts no Spark and does not hold the lake."""
+"""Look for new files in the raw folders, without Spark and without locking the lake."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ HIDDEN = ("_", ".")
 
 
 def watched(feeds: Mapping[str, Feed]) -> list[FileFeed]:
-    """Return the feeds of files in local folders; `s3a://…`, tables and topics are not looked at."""
+    """Return the feeds with files in local folders; `s3a://…`, tables and topics are not watched."""
     files = [feed for feed in feeds.values() if isinstance(feed, FileFeed)]
     return [feed for feed in files if not SCHEME.match(feed.external.location)]
 
 
 def fingerprints(feeds: Iterable[FileFeed], root: Path, now: float) -> dict[str, str]:
-    """Return one word for the files of each feed that has any: another one when a file came, changed or went.
+    """Return one fingerprint per feed that has files; it changes when a file is added, changed or removed.
 
-    It is made of paths, sizes and times, and passes over what landing passes over: names that begin with
-    `_` or `.`, copies under way, files that do not fit the pattern or are younger than `settle`.
+    The fingerprint is computed from paths, sizes and times. It skips what landing skips: names that begin
+    with `_` or `.`, unfinished copies, files that do not match the pattern or are younger than `settle`.
 
     Args:
         feeds: feeds of local folders.
-        root: the project's folder, which locations are relative to.
-        now: the present time, in seconds since 1970.
+        root: the project's folder; locations are relative to it.
+        now: the current time, in seconds since 1970.
     """
     found = {}
     for feed in feeds:
@@ -54,7 +54,7 @@ def _files(feed: FileFeed, location: Path, settled: float) -> Iterator[tuple[str
                 continue
             try:
                 facts = file.stat()
-            except FileNotFoundError:  # it has gone since it was listed
+            except FileNotFoundError:  # it was deleted after it was listed
                 continue
             if facts.st_mtime <= settled:
                 yield path, facts.st_size, facts.st_mtime_ns

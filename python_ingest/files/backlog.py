@@ -1,4 +1,4 @@
-"""Which files a landing looks at, and in which batches it lands those that wait."""
+"""Which files a landing lists, and how it divides new files into batches."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def looked_at(
     storage: Storage, ingested_files: IngestedFiles, external: FilesExternal, now: datetime
 ) -> DataFrame:
-    """Return the listing of a landing: all files, or under `modified_after` the late and the open ones.
+    """Return the files that a landing lists: all, or under `modified_after` only late and open ones.
 
     Args:
-        storage: where the files are.
-        ingested_files: what landed.
+        storage: the location of the files.
+        ingested_files: the record of landed files.
         external: the feed's declaration.
-        now: the present time, UTC.
+        now: the current time, UTC.
     """
     listing = storage.listing(now)
     newest = ingested_files.newest_time() if external.discovery == "modified_after" else None
@@ -38,7 +38,7 @@ def looked_at(
 
 
 def bounded(candidates: Sequence[Candidate], external: FilesExternal) -> Iterator[list[Candidate]]:
-    """Cut candidates into batches of `max_files` and `max_bytes`; a file is never cut."""
+    """Divide candidates into batches of at most `max_files` and `max_bytes`; a file is never split."""
     batch: list[Candidate] = []
     size = 0
     for candidate in candidates:

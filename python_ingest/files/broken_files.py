@@ -1,4 +1,4 @@
-"""Files that break while they are read: found by the error of the job that failed."""
+"""Find files that break during reading, from the error of the failed job."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 def sorted_out(
     error: Exception, files: Sequence[Examined], read: Callable[[Sequence[Examined]], DataFrame]
 ) -> tuple[list[Examined], list[Noted]]:
-    """Return the files that can be read, and those that cannot, after one of them made a job fail.
+    """Separate the files that can be read from those that cannot, after one of them made a job fail.
 
     Args:
-        error: the job's.
-        files: the files that it read.
-        read: gives the rows of files.
+        error: the job's error.
+        files: the files that the job read.
+        read: returns the rows of files.
+
+    Returns:
+        The files that can be read, and the rejections of the others.
     """
     sound, noted = list(files), []
     while True:
@@ -41,7 +44,7 @@ def sorted_out(
 
 
 def broken_one(error: Exception, files: Sequence[Examined]) -> tuple[Examined, str]:
-    """Return the file that made a job fail, with the reason; raise the error if it is none of them."""
+    """Return the file that made a job fail, with the reason; raise the error if no file is the cause."""
     found = broken_file(error)
     broken = next((one for one in files if found and found[0] in spellings(one.file.uri)), None)
     if broken is None or found is None:

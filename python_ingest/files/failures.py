@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 READING = re.compile(r"(?:while reading file|Could not read footer for file:?) (\S+?)\.?(?: SQLSTATE|\s|$)")
-# What decoders say of bytes that are not as they were written, as whole sentences: the rest may be no damage.
+# Full messages of decoders for damaged bytes; any other message may have another cause.
 DAMAGED = re.compile(
     r"java\.io\.EOFException"  # Avro, and pages of Parquet
     r"|Invalid sync!|Malformed data\. .*"  # Avro
@@ -29,7 +29,7 @@ DAMAGED = re.compile(
     r"|Not enough input bytes|Input is corrupted: .*|Bit ?stream (?:is not fully|end mark not) .*"  # zstd
     r"|Data corruption detected|FAILED_TO_UNCOMPRESS\(\d+\)"  # zstd and snappy inside Parquet
 )
-# What is said by code that damaged bytes, or a fault of the reader's own, led astray.
+# Messages of code that failed on damaged bytes, or because of a bug in the reader itself.
 ASTRAY = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
 FULL = re.compile(r"No space left on device|Disk quota exceeded")
 DEPTH = 20
@@ -40,10 +40,10 @@ def broken_file(error: Exception) -> tuple[str, str] | None:
     """Return the file that Spark was reading when a job failed, and the innermost reason.
 
     Args:
-        error: what a Spark action raised.
+        error: the exception of a Spark action.
 
     Returns:
-        The file as Spark names it (a URI) and one sentence, or None when the job did not fail in a file.
+        The file as Spark names it (a URI) and one sentence, or None if the job did not fail on a file.
     """
     messages = _causes(error)
     for message in messages:
@@ -54,10 +54,10 @@ def broken_file(error: Exception) -> tuple[str, str] | None:
 
 
 def in_plain_words(message: str) -> str:
-    """Return why a file cannot be read, without words of Java where its bytes are damaged.
+    """Return why a file cannot be read; for damaged files, without Java's terms.
 
     Args:
-        message: what the first cause says, one sentence.
+        message: the message of the first cause, one sentence.
     """
     if DAMAGED.fullmatch(message):
         return "it is truncated or damaged: write or copy it again"
@@ -67,7 +67,7 @@ def in_plain_words(message: str) -> str:
 
 
 def is_disk_full(error: Exception) -> bool:
-    """Return whether something failed because a disk is full."""
+    """Return whether an error was caused by a full disk."""
     return any(FULL.search(message) for message in _causes(error))
 
 
@@ -77,7 +77,7 @@ def disk_full(feed: str, table: str, folder: str) -> LandingError:
     Args:
         feed: the feed's name.
         table: its bronze table.
-        folder: the lake's.
+        folder: the lake's folder.
     """
     return LandingError(
         f"Feed '{feed}': {table} could not be written: the disk of the lake ({folder}) or of Spark's "
@@ -87,12 +87,12 @@ def disk_full(feed: str, table: str, folder: str) -> LandingError:
 
 
 def innermost(error: Exception) -> str:
-    """Return what the first cause of an error says, in one sentence."""
+    """Return the message of an error's first cause, in one sentence."""
     return first_sentence(_causes(error)[-1])
 
 
 def spark_is_lost(spark: SparkSession) -> bool:
-    """Return whether the JVM in which Spark runs has ended, or is ending."""
+    """Return whether the JVM of Spark has ended or is shutting down."""
     context: Any = spark.sparkContext._jsc
     try:
         return bool(context.sc().isStopped())
@@ -101,11 +101,11 @@ def spark_is_lost(spark: SparkSession) -> bool:
 
 
 def spark_lost(feed: str, paths: Sequence[str]) -> SparkLostError:
-    """Return the error for a feed during whose landing the JVM ended.
+    """Return the error for a feed whose landing was interrupted by the end of the JVM.
 
     Args:
         feed: the feed's name.
-        paths: the files of the batch under way; empty when there was none.
+        paths: the files of the current batch; empty if there was none.
     """
     more = f" and {len(paths) - SHOWN:,} more" * (len(paths) > SHOWN)
     reading = f" while reading {', '.join(paths[:SHOWN])}{more}" * bool(paths)
@@ -118,7 +118,7 @@ def spark_lost(feed: str, paths: Sequence[str]) -> SparkLostError:
 
 
 def first_sentence(message: str) -> str:
-    """Return the first line of a message, without the Java class that it may begin with."""
+    """Return the first line of a message, without a leading Java class name."""
     lines = plain_message(message).splitlines() or [message.strip()]
     return re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", lines[0].strip())[:300]
 

@@ -1,4 +1,4 @@
-"""What files begin with, and their checksums: read before a batch is planned."""
+"""Read the first bytes and the checksums of files before a batch is planned."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ GROWING = "still being written"
 LINE_LIMIT = "mapreduce.input.linerecordreader.line.maxlength"
 MAX_LINE_BYTES = 32 * 2**20
 TOO_LONG = "it has a line of more than 32 MiB"
-MARK_BYTES = 3  # of a byte order mark, which Hadoop's reader leaves out
-SMALL_BYTES = 16 * 2**20  # a file up to this size is read by a Spark task as one value
+MARK_BYTES = 3  # of a byte order mark, which Hadoop's reader skips
+SMALL_BYTES = 16 * 2**20  # a Spark task reads a file up to this size as one value
 
 
 @dataclass(frozen=True)
 class Content:
-    """What was read of a file.
+    """What was read from a file.
 
     Attributes:
         checksum: SHA-256 of its bytes, in hexadecimal.
         head: the first bytes, decompressed.
         error: why it cannot be read.
-        size: its bytes, decompressed.
-        first_lines: how often the text of its first line occurs in it; None where that was not counted.
+        size: its size in bytes, decompressed.
+        first_lines: how many lines of the file equal its first line; None if they were not counted.
     """
 
     checksum: str | None = None
@@ -67,13 +67,13 @@ def first_line(head: bytes) -> str:
 
 
 class Contents:
-    """Reads files of any Hadoop file system.
+    """Reads files from any Hadoop file system.
 
     Args:
         spark: the session whose Hadoop configuration is used.
-        has_lines: whether the files are text that is read by lines.
-        has_headers: whether the first one may be a header.
-        max_bytes: to how many bytes a compressed file may unpack.
+        has_lines: whether the files are text that is read line by line.
+        has_headers: whether the first line may be a header.
+        max_bytes: the largest size that a compressed file may unpack to.
     """
 
     def __init__(self, spark: SparkSession, *, has_lines: bool, has_headers: bool, max_bytes: int) -> None:
@@ -87,9 +87,9 @@ class Contents:
         self._max_bytes = max_bytes
 
     def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
-        """Read each file's checksum and its first bytes, decompressed.
+        """Read the checksum and the first bytes of each file, decompressed.
 
-        Small files are read by Spark's tasks, many at a time; the others as streams, side by side.
+        Spark tasks read small files, many at a time. The other files are read as parallel streams.
         """
         small = [file for file in files if file.size <= SMALL_BYTES and self._codec(file) is None]
         found: dict[str, Content] = {}
@@ -104,7 +104,7 @@ class Contents:
             return dict(zip((file.path for file in files), pool.map(self._content, files), strict=True))
 
     def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
-        """Return the contents of those files that could be read and have the size that was listed."""
+        """Return the contents of the files that could be read and have the listed size."""
         by_whole = {file.whole: file for file in files}
         first_lines = FIRST_LINES if self._has_headers else "cast(null as bigint)"
         try:
@@ -121,13 +121,13 @@ class Contents:
                 if by_whole[path].size == length
             }
         except (Py4JJavaError, PySparkException):
-            return {}  # one of them cannot be read: each is tried alone
+            return {}  # one of them cannot be read: the caller tries each separately
 
     def _with_lines(self, contents: dict[str, Content], files: Sequence[SourceFile]) -> dict[str, Content]:
-        """Count, in large or compressed files, the lines that are like the first one of any of them.
+        """Count the lines that equal a first line, in large or compressed files.
 
-        In compressed files the sizes of all lines are added, too: Hadoop's reader passes over a line that is
-        longer than its limit, and then bytes are missing in the sum.
+        For compressed files, also add up the sizes of all lines. Hadoop's reader skips a line that is longer
+        than its limit, so bytes are missing in the sum.
         """
         sound = [file for file in files if contents[file.path].error is None]
         for is_packed in (False, True):
@@ -160,15 +160,15 @@ class Contents:
         return counted
 
     def _likes(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
-        """Return by URI how many lines are like a first one."""
+        """Return by URI how many lines equal a first line."""
         lines = read_files(self._spark.read, "text", files)
         likes = lines.where(f.col("value").isin(*first_lines)).groupBy("_metadata.file_path").count()
         return {row[0]: (row[1], 0) for row in likes.collect()}
 
     def _sums(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
-        """Return by URI how many lines are like a first one, and the bytes of all lines.
+        """Return by URI how many lines equal a first line, and the bytes of all lines.
 
-        Where a line ends in a carriage return alone, lines are not counted, as none of them is like another.
+        If a line of a file contains a carriage return that does not end it, the count is 0.
         """
         line = f.col("value")
         end = f.locate("\r", line)
@@ -203,7 +203,7 @@ class Contents:
             return Content(error=in_plain_words(innermost(error)))
 
     def _unpacked(self, stream: Any, codec: Any) -> tuple[bytes, int | None]:
-        """Return the first bytes, and of a compressed file, how many there are."""
+        """Return the first bytes and, for a compressed file, the decompressed size."""
         plain = codec.createInputStream(stream) if codec else stream
         head = self._bytes(plain, HEAD_BYTES)
         if not codec:
@@ -212,9 +212,9 @@ class Contents:
         return head, len(head) + self._jvm.org.apache.commons.io.IOUtils.consume(rest)
 
     def _lacks_line_ends(self, stream: Any, size: int) -> bool:
-        """Return whether a file has a window of `MAX_LINE_BYTES` without an end of a line.
+        """Return whether a file has a window of `MAX_LINE_BYTES` without a line end.
 
-        A line that is twice as long has such a window; to find an end takes some bytes of each.
+        A line of twice that length contains such a window. The search reads only some bytes of each window.
         """
         for window in range(0, size - MAX_LINE_BYTES + 1, MAX_LINE_BYTES):
             for start in range(window, window + MAX_LINE_BYTES, HEAD_BYTES):
@@ -228,14 +228,14 @@ class Contents:
         return False
 
     def _bytes(self, stream: Any, size: int) -> bytes:
-        """Read so many bytes, or as many as there are."""
+        """Read this number of bytes, or fewer if the stream ends."""
         return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(self._bounded(stream, size)))
 
     def _bounded(self, stream: Any, size: int) -> Any:
         return self._jvm.org.apache.commons.io.input.BoundedInputStream(stream, size)
 
     def _codec(self, file: SourceFile) -> Any:
-        """Return the compression that Hadoop reads from the end of the name, or None."""
+        """Return the compression that the file name's suffix indicates, or None."""
         if not file.path.endswith(SUFFIXES):
             return None
         return self._codecs.getCodec(hadoop_path(self._spark, file))

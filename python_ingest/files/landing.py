@@ -1,8 +1,8 @@
-"""Landing a feed in bronze exactly once: plan, write, confirm.
+"""Land a feed in bronze exactly once: plan, write, confirm.
 
-The plan is written to `ops.ingested_files` first; the append to bronze carries the batch's number as a Delta
-transaction (`txnAppId`, `txnVersion`), so a repeated append is skipped by Delta itself; then the files are
-recorded as landed. Killed anywhere, the next run finishes the planned batch under the same number.
+The plan is first written to `ops.ingested_files`. The append to bronze carries the batch number as a Delta
+transaction (`txnAppId`, `txnVersion`), so Delta itself skips a repeated append. Then the files are recorded
+as landed. If a run is killed at any point, the next run finishes the planned batch with the same number.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Lander:
         spark: the session.
         feed: the declaration.
         ops_schema: the schema of the state tables.
-        clock: gives the time that becomes `_ingested_at`.
-        progress: is told how far the landing is.
+        clock: returns the time that becomes `_ingested_at`.
+        progress: is informed about the progress of the landing.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class Lander:
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
     def land(self) -> Landed:
-        """Land all files that are new or have changed, the oldest first, in batches of bounded size.
+        """Land all new and changed files, the oldest first, in batches of limited size.
 
         Raises:
-            LandingError: when the feed's location cannot be read, a landed file changed and may not, landed
-                rows are gone from bronze, or the contract or a bound of broken records stops the batch.
+            LandingError: if the feed's location cannot be read, a landed file changed against `on_change`,
+                bronze lost landed rows, or the contract or the limit of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
         compared = self._begun(outcome)
@@ -99,7 +99,7 @@ class Lander:
         return outcome
 
     def replay(self) -> Landed:
-        """Land again what was rejected: files that were set aside, and records that can be read by now.
+        """Land again what was rejected: files that were set aside, and records that can now be read.
 
         Raises:
             LandingError: as `land` does.
@@ -111,7 +111,7 @@ class Lander:
         return outcome
 
     def _begun(self, outcome: Landed) -> Compared:
-        """Make bronze ready and finish what an earlier run planned; give what is new."""
+        """Prepare bronze, finish what an earlier run planned, and return the new files."""
         listing = looked_at(self._storage, self._ingested_files, self._feed.external, self._clock())
         compared = self._ingested_files.compare(listing)
         self._bronze.prepare(self._ingested_files.landed_batch)
@@ -132,7 +132,7 @@ class Lander:
             self._progress.end(outcome.files - files, outcome.rows - rows)
 
     def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
-        """Plan, write, confirm; a file that breaks the write is set aside and the others are planned anew."""
+        """Plan, write, confirm; if a file breaks the write, reject it and plan the others again."""
         self._evolve(accepted, outcome)
         while accepted:
             batch = None
@@ -154,7 +154,7 @@ class Lander:
                 return
 
     def _evolve(self, accepted: Sequence[Examined], outcome: Landed) -> None:
-        """Record the changes that the contract lets bronze follow, then follow them."""
+        """Record the changes that the contract allows, then apply them to bronze."""
         found = [(examined.file.path, change) for examined in accepted for change in examined.changes]
         new = self._schema_changes.record(found, self._clock())
         outcome.evolved += [change.column for change in new if change.kind != "missing_column"]
@@ -165,14 +165,14 @@ class Lander:
 
     def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
         again = LandingAgain(self._bronze, self._ingested_files, self._examiner, self._replayer, self._rows)
-        everything = self._storage.listing(self._clock()).persist()  # each batch looks for its files
+        everything = self._storage.listing(self._clock()).persist()  # each batch searches it for its files
         try:
             again.land(lost, everything, partial(self._evolve, outcome=outcome))
         finally:
             everything.unpersist()
 
     def _take_back_planned(self, doubt: Doubt) -> None:
-        """Let what an earlier run planned be planned anew: nobody knows how many rows of it were removed."""
+        """Cancel an earlier run's planned batch, since an unknown number of its rows may be missing."""
         batch = self._ingested_files.unfinished()
         if batch is None:
             return
@@ -182,7 +182,7 @@ class Lander:
         self._ingested_files.abandon(batch, f"bronze was changed: {doubt.cause}")
 
     def _finish_planned(self, listing: DataFrame, outcome: Landed) -> bool:
-        """Finish the batch that an earlier run planned and did not confirm; return whether there was one."""
+        """Finish the batch that an earlier run planned but did not confirm; return whether there was one."""
         batch = self._ingested_files.unfinished()
         if batch is None:
             return False
@@ -211,19 +211,19 @@ class Lander:
         return True
 
     def _rows(self, files: Sequence[Examined]) -> DataFrame:
-        """Read files, in no more parts than it takes: each gives a file of the table."""
+        """Read files, in as few partitions as needed, since each partition writes a file of the table."""
         read = [(examined.file, examined.layout) for examined in files]
         rows = bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
         return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
 
     def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
-        """Keep the broken records, and record the batch as landed.
+        """Copy the broken records to `ops.rejected_records`, and record the batch as landed.
 
         Args:
-            batch: the batch, which bronze has.
-            files: gives its files as they were examined, as far as they are still there; called only where
-                records are broken, since a resumed batch is read anew for it.
-            outcome: what the landing did so far.
+            batch: the batch, which is in bronze.
+            files: returns the examined files of the batch that still exist; it is called only if records
+                are broken, because for a resumed batch it must read the files again.
+            outcome: what the landing has done so far.
         """
         counted = self._bronze.counts(batch)
         strangers = counted.keys() - {file.path for file in batch.files}

@@ -1,8 +1,8 @@
-"""Landing files and replayed records again whose rows are gone from bronze: each comes back once.
+"""Land files and replayed records again if bronze lost their rows: each row comes back once.
 
-They come back under the batch in which they landed, not under a new one: an older file must not win over a
-newer one because it was read later. In bronze each file's rows of the batch are replaced, so that it does not
-matter how many of them were left, and to replace them again changes nothing: there is no plan to finish.
+They get the number of the batch in which they landed, not a new one. Otherwise an older file could win over
+a newer one because it was read later. In bronze, the rows of each file in the batch are replaced. It does not
+matter how many rows were left, and a repeated replacement changes nothing, so no plan must be finished.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class LandingAgain:
-    """Lands lost rows of one feed of files again.
+    """Lands lost rows of one file feed again.
 
     Args:
         bronze: the table.
-        ingested_files: what was planned.
-        examiner: finds the files that are as they were.
-        replayer: has the records that were replayed.
-        read: gives the rows of files.
+        ingested_files: the record of planned files.
+        examiner: finds the files that have not changed.
+        replayer: reads the records that were replayed.
+        read: returns the rows of files.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class LandingAgain:
     def land(
         self, lost: Sequence[Lost], listing: DataFrame, evolve: Callable[[Sequence[Examined]], None]
     ) -> None:
-        """Bring back what can be brought back: of files that are still as they landed, and of records.
+        """Restore the rows of files that have not changed since they landed, and of replayed records.
 
-        `ops.rejected_records` stays as it is: it has the broken records of these files already.
+        `ops.rejected_records` does not change: it already has the broken records of these files.
 
         Args:
-            lost: what is gone, in the order of batches.
+            lost: the lost rows, in the order of batches.
             listing: all files of the feed.
-            evolve: makes bronze have the columns of files.
+            evolve: adds the columns of files to bronze.
         """
         for batch_id, group in groupby(lost, key=lambda one: one.batch_id):
             paths = {one.path for one in group}

@@ -1,4 +1,4 @@
-"""How far a landing is: files, rows, bytes, rate, time left."""
+"""The progress of a landing: files, rows, bytes, rate, time left."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Progress:
 
     Attributes:
         feed: the feed's name.
-        files, bytes: what is to be landed.
-        files_done, bytes_done, rows_done: what is landed.
-        batch: the files of the batch under way.
-        batch_bytes: their size.
+        files, bytes: what this run lands.
+        files_done, bytes_done, rows_done: what has landed so far.
+        batch: the files of the current batch.
+        batch_bytes: their total size.
     """
 
     feed: str
@@ -47,17 +47,17 @@ class Progress:
     _started: float = field(default_factory=time.monotonic)
 
     def plan(self, files: Sequence[SourceFile]) -> None:
-        """Tell what is to be landed."""
+        """Add files to what this run lands."""
         self.files += len(files)
         self.bytes += sum(file.size for file in files)
 
     def begin(self, files: Sequence[SourceFile]) -> None:
-        """Tell that a batch begins."""
+        """Start a batch."""
         self.batch = files
         self.batch_bytes = sum(file.size for file in files)
 
     def end(self, files: int, rows: int) -> None:
-        """Tell that a batch of so many files is landed, with so many rows."""
+        """End a batch, with the number of its files and rows that landed."""
         self.files_done += files
         self.rows_done += rows
         self.bytes_done += self.batch_bytes
@@ -67,7 +67,7 @@ class Progress:
 
     @property
     def facts(self) -> dict[str, float]:
-        """Files, bytes and rows that are landed, of how many; bytes a second; seconds that are left."""
+        """Landed and total files and bytes, landed rows, bytes per second, and seconds left."""
         rate = self.bytes_done / max(time.monotonic() - self._started, 0.001)
         return {
             "files": self.files_done,
@@ -91,7 +91,7 @@ class Progress:
 
 @contextmanager
 def shown(spark: SparkSession, feed: str, output: Output) -> Iterator[Progress]:
-    """Give the progress of a landing; on a terminal it is a bar that moves with Spark's tasks."""
+    """Yield the progress of a landing; on a terminal, show a bar that moves with Spark's tasks."""
     progress = Progress(feed, output)
     if output.as_json or not output.console.is_terminal:
         yield progress
@@ -121,7 +121,7 @@ def shown(spark: SparkSession, feed: str, output: Output) -> Iterator[Progress]:
 
 
 def _share_of_tasks(spark: SparkSession) -> float:
-    """Return which part of the active stages' tasks is done, 0 to 1; 0 when Spark does not answer."""
+    """Return the completed share of the active stages' tasks, 0 to 1; 0 if Spark does not answer."""
     try:
         tracker = spark.sparkContext.statusTracker()
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]

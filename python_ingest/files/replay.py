@@ -1,8 +1,8 @@
-"""Replaying rejected records: those that can be read by now land as a batch of their own, exactly once.
+"""Replay rejected records: those that can now be read land as a separate batch, exactly once.
 
-The batch is planned in `ops.ingested_files`, then its records are marked in `ops.rejected_records`, then
-they are appended to bronze and confirmed. Killed in between, the next run confirms what bronze has, or takes
-back the marks.
+The batch is planned in `ops.ingested_files`. Then its records are marked in `ops.rejected_records`, appended
+to bronze and confirmed. If a run is killed in between, the next run confirms the batch if it is in bronze,
+and removes the marks otherwise.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Replayer:
     """Replays the rejected records of one feed.
 
     Args:
-        reader: parses them as the feed is declared now.
-        bronze: where they land.
-        ingested_files: where the batch is recorded.
-        quarantine: where they are.
-        clock: gives the time that becomes `_ingested_at`.
+        reader: parses them according to the feed's current declaration.
+        bronze: the table in which they land.
+        ingested_files: the table that records the batch.
+        quarantine: the table of rejected records.
+        clock: returns the time that becomes `_ingested_at`.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Replayer:
         self._clock = clock
 
     def names(self, layout: Hashable) -> list[str]:
-        """Return what must be kept of a file's layout so that its records can be parsed again."""
+        """Return the part of a file's layout that must be kept so that its records can be parsed again."""
         return cast(LineFormat, self._reader).names(layout)
 
     def replay(self, outcome: Landed) -> None:
-        """Land the records that can be read now."""
+        """Land the records that can now be read."""
         waiting = self._quarantine.records(None)
         if waiting is None:
             return
@@ -73,7 +73,7 @@ class Replayer:
             self._land(batch, outcome)
 
     def finish(self, batch: Batch, outcome: Landed) -> None:
-        """Confirm a replay that an earlier run planned, or take it back."""
+        """Confirm a replay that an earlier run planned, or undo it if bronze does not have it."""
         if self._bronze.has(batch):
             self._confirm(batch, outcome)
         else:
@@ -81,7 +81,7 @@ class Replayer:
             self._ingested_files.abandon(batch, "the replay was interrupted")
 
     def rows(self, batch: Batch) -> DataFrame | None:
-        """Return the rows of the records that a batch replays, or None when there are none."""
+        """Return the rows of the records that a batch replays, or None if there are none."""
         records = self._quarantine.records(batch.batch_id)
         if records is None:
             return None

@@ -1,4 +1,4 @@
-"""The rows of files in the shape of their bronze table: nothing dropped, nothing guessed."""
+"""Convert the rows of files to the columns of their bronze table, without dropping or guessing anything."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def format_of(spark: SparkSession, feed: FileFeed) -> Format:
 def bronze_rows(
     reader: Format, root: str, files: Sequence[tuple[SourceFile, Hashable]], targets: Sequence[Target]
 ) -> DataFrame:
-    """Read files, each by its own layout.
+    """Read files, each with its own layout.
 
     Args:
         reader: from `format_of`.
-        root: the feed's location as Hadoop prints it, with a `/` at its end.
-        files: the files with what `Format.layout` said of them; at least one.
+        root: the feed's location as Hadoop prints it, with a trailing `/`.
+        files: the files with the results of `Format.layout`; at least one.
         targets: the bronze table's columns.
 
     Returns:
@@ -61,14 +61,14 @@ def bronze_rows(
 
 
 def _path_below(root: str, paths: Sequence[str]) -> Column:
-    """Return the path of `_uri` relative to the root, decoded; an error where it is not below it.
+    """Return `_uri` as a decoded path relative to the root; raise an error if it is not below the root.
 
     Args:
-        root: as Hadoop prints it.
-        paths: all that there are: where none is encoded in a URI, none is decoded, row by row.
+        root: the location as Hadoop prints it.
+        paths: all paths that occur; if no URI of them is percent-encoded, no row needs decoding.
     """
     uri = f.col("_uri")
-    in_bytes = uri.cast("binary")  # of which a part is taken without counting characters
+    in_bytes = uri.cast("binary")  # a substring of bytes does not have to count characters
     relative = f.raise_error(f.concat(f.lit(f"not below {root}: "), uri)).cast("string")
     for prefix in spellings(as_uri(root)):
         rest = f.substr(in_bytes, f.lit(len(prefix.encode()) + 1)).cast("string")

@@ -1,4 +1,4 @@
-"""Files of a feed, listed through Hadoop's file system API: local, HDFS, object stores."""
+"""List the files of a feed with Hadoop's file system API: local, HDFS, object stores."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrameReader, SparkSession
 
 LOCAL = "file:"
-NUL = "\x00"  # which no path holds
+NUL = "\x00"  # no path contains it
 LISTED = "path string, length bigint, isDir boolean, modificationTime bigint"
 
 
 def read_files(reader: DataFrameReader, file_format: str, files: Sequence[SourceFile]) -> DataFrame:
-    """Read files by one of Spark's readers.
+    """Read files with one of Spark's readers.
 
-    The paths go to the JVM as one text: the list that PySpark would send takes a call for each of them.
+    The paths go to the JVM as one text, because the list that PySpark sends takes one call per path.
 
     Args:
-        reader: with its options set.
-        file_format: as `DataFrameReader.format` takes it.
+        reader: the reader, with its options set.
+        file_format: the format name for `DataFrameReader.format`.
         files: at least one.
     """
     spark: Any = reader._spark
@@ -45,7 +45,7 @@ def read_files(reader: DataFrameReader, file_format: str, files: Sequence[Source
 
 
 def hadoop_path(spark: SparkSession, file: SourceFile) -> Any:
-    """Return the file's path as an object of Hadoop's, which takes any name from a URI."""
+    """Return the file's path as a Hadoop object, built from a URI so that any name is valid."""
     jvm: Any = spark.sparkContext._jvm
     return jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file.uri))
 
@@ -58,7 +58,7 @@ class Storage:
         feed: the feed.
 
     Attributes:
-        root: the location as Hadoop prints it, with a `/` at its end.
+        root: the location as Hadoop prints it, with a trailing `/`.
     """
 
     def __init__(self, spark: SparkSession, feed: FileFeed) -> None:
@@ -77,15 +77,15 @@ class Storage:
     def listing(self, now: datetime) -> DataFrame:
         """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`.
 
-        Names that begin with `_` or `.` (folders too), copies under way, and files younger than `settle`
-        are passed over: they may still be written. Local files that Hadoop leaves out are in it, too, since
-        `unsafe` tells why they cannot be read.
+        It skips names that begin with `_` or `.` (folders too), unfinished copies, and files younger than
+        `settle`: they may still be written. It includes local files that Hadoop does not list, because
+        `unsafe` returns why they cannot be read.
 
         Args:
-            now: the present time, UTC.
+            now: the current time, UTC.
 
         Raises:
-            LandingError: when the location does not exist or is not a folder.
+            LandingError: if the location does not exist or is not a folder.
         """
         self._check_location()
         settle = self._feed.external.settle
@@ -105,16 +105,16 @@ class Storage:
         )
 
     def find(self, listing: DataFrame, paths: Sequence[str]) -> dict[str, SourceFile]:
-        """Return the files of a listing that have one of these paths."""
+        """Return the files of a listing whose path is in `paths`."""
         wanted = local_rows(self._spark, "path string", [(path,) for path in paths])
         found = listing.join(f.broadcast(wanted), on="path", how="left_semi")
         rows = found.select("path", "whole", "size", f.unix_micros("modified_at")).collect()
         return {row["path"]: source_file(*row) for row in rows}
 
     def unsafe(self, file: SourceFile) -> str | None:
-        """Return why a file must not or cannot be opened: a link that leads elsewhere, a pipe; else None.
+        """Return why a file must not or cannot be opened, such as a link to another place; None if it can.
 
-        A folder that is a link is not followed: it may lead in a circle, or to files that have another path.
+        Links to folders are not followed: they may form a loop, or lead to files that have another path.
         """
         if not file.whole.startswith(LOCAL) or file.path in self._unlisted:
             return self._unlisted.get(file.path)
@@ -133,11 +133,11 @@ class Storage:
 
     @cached_property
     def _real_root(self) -> str:
-        """The location without links, if it is a local one."""
+        """The location with links resolved, if it is local."""
         return os.path.realpath(self.root.removeprefix(LOCAL))
 
     def _is_real(self, folder: str) -> bool:
-        """Return whether neither a folder nor one above it is a link; it is looked at once."""
+        """Return whether neither the folder nor any folder above it is a link; the result is cached."""
         if folder not in self._real_folders:
             self._real_folders[folder] = os.path.realpath(folder) == folder
         return self._real_folders[folder]
@@ -164,7 +164,7 @@ class Storage:
             )
 
     def _with_unlisted(self, listed: DataFrame) -> DataFrame:
-        """Add local files that Hadoop leaves out, and keep the reasons."""
+        """Add the local files that Hadoop does not list, and remember the reasons."""
         if not self.root.startswith(LOCAL):
             return listed
         encoding = codecs.lookup(self._jvm.java.lang.System.getProperty("sun.jnu.encoding")).name
@@ -176,7 +176,7 @@ class Storage:
         return listed.unionByName(local_rows(self._spark, LISTED, rows))
 
     def _listed(self) -> DataFrame:
-        """List all files below the location, by the listing that Delta's VACUUM uses."""
+        """List all files below the location, with the function that Delta's VACUUM uses."""
         operations = self._jvm.org.apache.spark.sql.delta.util.DeltaFileOperations
         settings = self._jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop)
         found = operations.recursiveListDirs(

@@ -1,4 +1,4 @@
-"""Files of a local folder that Hadoop's listing leaves out without a word: landing sets them aside."""
+"""Local files that Hadoop's listing silently omits; the landing rejects them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Unlisted:
     """A file that Hadoop does not list.
 
     Attributes:
-        path: relative to the folder; bytes that are no text are written as `\\xe9`.
+        path: relative to the folder; bytes that are not text are written as `\\xe9`.
         size: bytes.
-        modified_ms: when it was last modified, milliseconds since 1970.
+        modified_ms: time of the last modification, in milliseconds since 1970.
         reason: why it is not listed, and what to do.
     """
 
@@ -28,13 +28,13 @@ class Unlisted:
 
 
 def unlisted(root: str, encoding: str) -> Iterator[Unlisted]:
-    """Return the files that Hadoop leaves out of its listing of a local folder.
+    """Yield the files that Hadoop omits from its listing of a local folder.
 
-    Names that begin with `_` or `.` are passed over, and links to folders are not followed.
+    Names that begin with `_` or `.` are skipped, and links to folders are not followed.
 
     Args:
         root: the folder.
-        encoding: in which the JVM reads names, as Python knows it.
+        encoding: the encoding in which the JVM reads names, as Python names it.
     """
     folders = [root]
     while folders:
@@ -42,7 +42,7 @@ def unlisted(root: str, encoding: str) -> Iterator[Unlisted]:
         try:
             entries = [*os.scandir(folder)]
         except OSError:
-            continue  # the listing itself says so
+            continue  # Hadoop's listing reports the error
         is_text = _is_text(os.path.relpath(folder, root), encoding)
         for entry in entries:
             name = entry.name

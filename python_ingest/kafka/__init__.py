@@ -1,1 +1,1 @@
-"""Feeds from Kafka: messages land by a stream that keeps its offsets in a checkpoint."""
+"""Feeds from Kafka: a stream lands the messages and keeps its offsets in a checkpoint."""

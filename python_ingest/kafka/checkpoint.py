@@ -1,4 +1,7 @@
-"""Where a stream's checkpoint is: in its bronze table's folder, under the table's id, and gone with it."""
+"""The checkpoint of a stream, in the folder of its bronze table, under the table's id.
+
+It is deleted together with the table.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from python_ingest.bronze.table import BronzeTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FOLDER = "_checkpoints"  # Delta and Iceberg leave alone what begins with `_`
+FOLDER = "_checkpoints"  # Delta and Iceberg ignore names that begin with `_`
 
 
 class Checkpoint:
-    """The checkpoints of one bronze table; the one with the highest number counts.
+    """The checkpoints of one bronze table; the one with the highest number is current.
 
     Args:
         spark: the session.
@@ -31,16 +34,16 @@ class Checkpoint:
         """Return the last batch before the checkpoint, and its folder.
 
         Args:
-            last_batch: what a new one is named by, where there is none.
+            last_batch: the number of a new checkpoint, if there is none yet.
         """
         found = self._numbers()
         number = max(found) if found else last_batch
         return number, str(self._path(self._root, f"after-{number}").toString())
 
     def begin_anew(self, last_batch: int) -> None:
-        """Make a new checkpoint the one that counts."""
+        """Make a new checkpoint the current one."""
         folder = self._path(self._root, f"after-{last_batch}")
-        self._system.delete(folder, True)  # it had no batch
+        self._system.delete(folder, True)  # it has no batches
         self._system.mkdirs(folder)
 
     def _numbers(self) -> list[int]:

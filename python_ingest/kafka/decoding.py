@@ -1,4 +1,4 @@
-"""Messages as rows in the shape of their bronze table; what cannot be decoded has a reason."""
+"""Decode messages into rows of their bronze table; a message that cannot be decoded gets a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from python_ingest.files.formats.typed import held_in
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-SCHEMA_ID_BYTES = 5  # of a schema registry: a zero and a number
+SCHEMA_ID_BYTES = 5  # the prefix that a schema registry adds: a zero byte and the schema's id
 NOT_AVRO = "it does not match the Avro schema"
 PASSED_ON = (
     "_message_key",
@@ -51,11 +51,11 @@ class Decoder:
         """Decode messages.
 
         Args:
-            messages: as Spark's reader of Kafka gives them.
+            messages: the messages, as Spark's Kafka reader returns them.
             targets: the bronze table's columns.
 
         Returns:
-            Bronze's columns, but for the batch's. A message without value (a tombstone) has only its key.
+            The columns of bronze, except those of the batch. A tombstone (no value) has only its key.
         """
         placed = messages.select(
             "value",
@@ -64,7 +64,7 @@ class Decoder:
             f.col("offset").alias("_message_offset"),
             f.concat_ws("/", "topic", "partition").alias("_source_file"),
             f.col("timestamp").alias("_source_modified_at"),
-            # unique in the topic: partitions are fewer than 2^16
+            # unique in the topic: it has fewer than 2^16 partitions
             (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_number"),
         )
         decoded = self._json(placed, targets) if self._schema is None else self._avro(placed, targets)
@@ -85,12 +85,12 @@ class Decoder:
         value = f.col("value")
         if self._feed.external.has_schema_id:
             value = f.expr(f"substr(value, {SCHEMA_ID_BYTES + 1})")
-        assert self._schema is not None  # noqa: S101  # else it is JSON
+        assert self._schema is not None  # noqa: S101  # without a schema the message is JSON
         read = placed.withColumn("_bytes", value).withColumn(
             "_record", from_avro("_bytes", self._schema, {"mode": "PERMISSIVE"})
         )
         schema = read.schema["_record"].dataType
-        assert isinstance(schema, StructType)  # noqa: S101  # it was looked at
+        assert isinstance(schema, StructType)  # noqa: S101  # checked when the schema was read
         flat = read.select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
         values, others = held_in(targets, schema)
         is_sound = self._is_sound(schema)
@@ -104,12 +104,12 @@ class Decoder:
         )
 
     def _is_sound(self, schema: StructType) -> Column:
-        """Return whether a record was decoded, and gives its bytes back where it has no lists and maps."""
+        """Return whether a record was decoded; without lists and maps, encoding it must give its bytes."""
         is_decoded = f.lit(False)
         for name in schema.names:
             is_decoded = is_decoded | f.col(f"_record.{in_sql(name)}").isNotNull()
         if '"array"' in str(self._schema) or '"map"' in str(self._schema):
-            return f.coalesce(is_decoded, f.lit(False))  # these may be written in several ways
+            return f.coalesce(is_decoded, f.lit(False))  # lists and maps have several encodings
         again = f.when(is_decoded, to_avro("_record", str(self._schema)))
         return f.coalesce(again == f.col("_bytes"), f.lit(False))
 

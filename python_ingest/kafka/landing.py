@@ -1,8 +1,8 @@
-"""Landing a topic in bronze by a stream of Spark's: each message once.
+"""Land a topic in bronze with a Spark stream, each message once.
 
-Spark's checkpoint keeps the offsets. It is in the bronze table's own folder, named by the last batch before
-it, so that batches have the same numbers whenever they are repeated, and Delta skips a repeated one
-(`txnAppId`, `txnVersion`). `ops.ingested_batches` says what landed, up to which offsets.
+Spark's checkpoint keeps the offsets. It is in the bronze table's own folder, and its name has the number of
+the last batch before it. So a repeated batch has the same number, and Delta skips it (`txnAppId`,
+`txnVersion`). `ops.ingested_batches` records the landed batches and their offsets.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class TopicLander:
         spark: the session.
         feed: the declaration.
         ops_schema: the schema of the state tables.
-        clock: gives the time that becomes `_ingested_at`.
-        accepts_loss: go on where messages were lost, or the topic is another one of the same name.
+        clock: returns the time that becomes `_ingested_at`.
+        accepts_loss: continue if messages were lost, or the topic was created again under the same name.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class TopicLander:
         self._outcome = LandedTopic(feed.name)
 
     def land(self) -> LandedTopic:
-        """Land what there is.
+        """Land the messages that the topic has now.
 
         Raises:
-            LandingError: when no broker answers, messages are gone that were not landed, or landed ones are
-                gone from bronze.
+            LandingError: when no broker answers, messages were lost before they landed, or landed messages
+                are missing from bronze.
         """
         self.finish(self.start())
         return self._outcome
@@ -88,8 +88,8 @@ class TopicLander:
         """Start the stream.
 
         Args:
-            follows: go on until it is stopped, and not only to the end that the topic has now.
-            told: is told of each batch that landed.
+            follows: run until the stream is stopped, not only to the present end of the topic.
+            told: called after each landed batch.
         """
         external = self._feed.external
         self._told = told
@@ -106,7 +106,7 @@ class TopicLander:
             self._spark.readStream.format("kafka")
             .options(**spark_options(self._connection))
             .option("subscribe", external.topic)
-            .option("startingOffsets", self._starting())  # of a checkpoint that is new
+            .option("startingOffsets", self._starting())  # used only by a new checkpoint
             .option("maxOffsetsPerTrigger", external.max_messages)
             .option("maxRecordsPerPartition", PART_MESSAGES)  # few partitions keep all cores busy
             .option("failOnDataLoss", str(not self._accepts_loss).lower())
@@ -119,7 +119,7 @@ class TopicLander:
         ).start()
 
     def finish(self, query: StreamingQuery) -> None:
-        """Wait for the stream's end."""
+        """Wait until the stream ends."""
         try:
             query.awaitTermination()
         except StreamingQueryException as error:
@@ -140,7 +140,7 @@ class TopicLander:
             raise
 
     def _record(self, batch: Batch) -> None:
-        """Record a batch that bronze has."""
+        """Record a batch of bronze as landed."""
         rows = self._bronze.rows(batch)
         counts = rows.groupBy("_message_partition").agg(
             f.count("*").alias("rows"),
@@ -178,7 +178,7 @@ class TopicLander:
             self._told(LandedTopic(self._feed.name, number, broken, 1, until))
 
     def _catch_up(self) -> None:
-        """Record the batches that an earlier run brought into bronze and did not live to record."""
+        """Record the batches that an earlier run appended to bronze but did not record."""
         for number in range(self._batches.landed_batch + 1, self._bronze.last_batch() + 1):
             self._record(Batch(number, self._clock(), ()))
 
@@ -201,7 +201,7 @@ class TopicLander:
         if not state.mark:
             return self._feed.external.starts if state.source_id is None else "earliest"
         numbers = map(str, range(self._topic.partitions))
-        offsets = {number: state.mark.get(number, -2) for number in numbers}  # -2: the first
+        offsets = {number: state.mark.get(number, -2) for number in numbers}  # -2: the earliest offset
         return json.dumps({self._feed.external.topic: offsets})
 
     def _check_broken(self, rows: DataFrame) -> None:

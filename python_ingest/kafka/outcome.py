@@ -1,4 +1,4 @@
-"""What one landing of a topic did."""
+"""The outcome of one landing of a topic."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from python_ingest.ops.bronze_checks import Settled
 
 @dataclass
 class LandedTopic:
-    """What one landing of a topic did.
+    """The outcome of one landing of a topic.
 
     Attributes:
         feed: the feed's name.
         messages: messages landed now.
-        broken: those of them that could not be decoded.
+        broken: landed messages that could not be decoded.
         batches: number of batches.
-        until: the newest time of a message that has landed.
-        settled: what became of landed messages that bronze may have lost.
+        until: the time of the newest landed message.
+        settled: the result of the check for lost rows in bronze, if one was made.
     """
 
     feed: str

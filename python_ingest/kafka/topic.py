@@ -1,4 +1,4 @@
-"""What the broker says of a topic."""
+"""A topic as the broker describes it, and the settings of Kafka's clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 from python_ingest.errors import LandingError
 from python_ingest.feeds.connections import Connection, variable
 
-PATIENCE = 10  # seconds for an answer
+PATIENCE = 10  # seconds to wait for an answer
 JAVA_LOGIN = "org.apache.kafka.common.security.{} required username={} password={};"
 MODULES = {"PLAIN": "plain.PlainLoginModule"}
 SCRAM = "scram.ScramLoginModule"
@@ -23,9 +23,9 @@ class Topic:
     """A topic.
 
     Attributes:
-        identity: Kafka's id, which another topic of the same name does not have.
-        partitions: their number.
-        ends: by partition, the offset that the next message gets.
+        identity: Kafka's id of the topic; another topic of the same name has another id.
+        partitions: number of partitions.
+        ends: the offset of the next message, by partition.
     """
 
     identity: str
@@ -34,14 +34,14 @@ class Topic:
 
 
 def topic_of(feed: str, to: Connection, name: str) -> Topic:
-    """Ask for a topic.
+    """Ask the broker for a topic.
 
     Raises:
-        LandingError: when no broker answers, or it has no such topic.
+        LandingError: when no broker answers, or the topic does not exist.
     """
     with _told(feed, to, name):
         admin = AdminClient(client_settings(to) | {"log_level": 0})
-        admin.list_topics(timeout=PATIENCE)  # in time, where the others would wait longer
+        admin.list_topics(timeout=PATIENCE)  # times out in time; the next calls would wait longer
         found = admin.describe_topics(TopicCollection([name]), request_timeout=PATIENCE)[name].result()
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         places = {TopicPartition(name, one.id): latest for one in found.partitions}
@@ -58,7 +58,7 @@ def spark_options(to: Connection) -> dict[str, str]:
         login = JAVA_LOGIN.format(MODULES.get(mechanism, SCRAM), _quoted(to.user), _quoted(to.password))
         options |= {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism, "sasl.jaas.config": login}
     others = dict(to.options)
-    if authority := others.pop("ssl.ca.location", None):  # Java calls it otherwise
+    if authority := others.pop("ssl.ca.location", None):  # the Java client has another name for it
         options |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": authority}
     return {f"kafka.{name}": value for name, value in (options | others).items()}
 

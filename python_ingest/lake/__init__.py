@@ -1,1 +1,1 @@
-"""The tables of the lake, by format, and the lock of the lake."""
+"""Access to the lake's tables, by table format, and the lock of the lake."""

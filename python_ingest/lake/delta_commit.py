@@ -10,11 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Appended:
-    """What a commit appended, by the statistics of its files.
+    """What a commit appended, according to the statistics of its files.
 
     Attributes:
-        rows: how many.
-        nulls: how many of them are null, by column; a column without statistics is missing.
+        rows: number of rows.
+        nulls: number of null values by column; columns without statistics are left out.
     """
 
     rows: int
@@ -26,9 +26,9 @@ class Written:
     """What a commit did to the rows of a table.
 
     Attributes:
-        operation: as `describe history` names it.
-        number: that of the append, where it is one of the writer that was asked for.
-        removes: whether it took files of rows away, other than to write the same rows anew.
+        operation: the operation, as `describe history` names it.
+        number: the number of the append, if the given writer made it.
+        removes: whether it removed files with rows, except to rewrite the same rows.
     """
 
     operation: str

@@ -1,7 +1,7 @@
 """Delta's log, read in the process that has it open.
 
-`describe detail` and `describe history` give the same answers, but each starts a Spark job: 0.1 to 0.3 s
-instead of 0.02 s. The number of files comes from the checksum file that Delta writes beside each commit.
+`describe detail` and `describe history` return the same answers, but each starts a Spark job: 0.1 to 0.3 s
+instead of 0.02 s. The number of files comes from the checksum file that Delta writes with each commit.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-LOOKED_AT = 5  # commits, for the newest append
+LOOKED_AT = 5  # commits that are searched for the newest append
 
 
 def make_active(spark: SparkSession) -> None:
-    """Let a session be that of this thread, which Delta and the catalog ask for.
+    """Make a session the active one of this thread, which Delta and the catalog require.
 
-    Threads of dbt's have one only while a statement runs.
+    dbt's threads have an active session only while a statement runs.
     """
     jvm: Any = spark._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
 
 
 class DeltaLog:
-    """The log of one Delta table, as it is when it is first asked.
+    """The log of one Delta table, as of the first access.
 
     Args:
-        spark: a session whose JVM is at hand; one of Spark Connect has none.
+        spark: a session with a JVM; a Spark Connect session has none.
         table: `schema.name`.
     """
 
@@ -59,7 +59,7 @@ class DeltaLog:
 
     @property
     def identity(self) -> str:
-        """The id of the table, which another table of the same name does not have."""
+        """The id of the table; another table with the same name has another id."""
         return str(self._snapshot.metadata().id())
 
     @property
@@ -69,7 +69,7 @@ class DeltaLog:
 
     @property
     def comments(self) -> dict[str, str]:
-        """The comments of the columns, by their names in order; an empty text where there is none."""
+        """The comments of the columns, by their names in order; empty for a column without one."""
         return {column.name: column.metadata.get("comment", "") for column in self._schema}
 
     @property
@@ -79,7 +79,7 @@ class DeltaLog:
         return StructType.fromJson(json.loads(self._snapshot.metadata().schemaString()))
 
     def state(self) -> dict[str, Any]:
-        """Return id, version, number and bytes of the files, and properties of the newest version."""
+        """Return id, version, properties, and number and bytes of the files, as of the newest version."""
         metadata = self._snapshot.metadata()
         return {
             "id": metadata.id(),
@@ -92,7 +92,7 @@ class DeltaLog:
         """Return the newest commits, newest first, as rows of `describe history`.
 
         Args:
-            number: how many; there are fewer where the log does not go back so far.
+            number: how many; fewer are returned if the log does not reach back so far.
         """
         found = []
         for version in range(self.version, max(self.version - number, -1), -1):
@@ -103,7 +103,7 @@ class DeltaLog:
         return found
 
     def last_number(self, writer: str) -> int | None:
-        """Return the number of a writer's newest append, or None where it is none of the newest commits.
+        """Return the number of a writer's newest append, or None if no recent commit is one.
 
         Args:
             writer: the `txnAppId` of the appends, whose numbers grow.
@@ -118,11 +118,11 @@ class DeltaLog:
         return None
 
     def written(self, version: int, writer: str) -> Written | None:
-        """Return what a commit did, or None where the log no longer has it.
+        """Return what a commit did, or None if the log no longer has it.
 
         Args:
-            version: the commit's.
-            writer: the `txnAppId` of the appends whose number is wanted.
+            version: the commit's version.
+            writer: the `txnAppId` of the appends whose number is needed.
         """
         operation, number, removes = "a commit", None, False
         try:
@@ -141,7 +141,7 @@ class DeltaLog:
         return Written(operation, number, removes)
 
     def appended(self, writer: str, number: int) -> Appended | None:
-        """Return what the newest commit appended, or None where it is not this append or has no statistics.
+        """Return what the newest commit appended; None if it is not this append or lacks statistics.
 
         Args:
             writer: the `txnAppId` of the append.
@@ -174,7 +174,7 @@ class DeltaLog:
         return history_row(version, written, {})
 
     def _text(self, version: int) -> str:
-        """Return a whole commit at once: a call for each line takes long where there are thousands."""
+        """Return a complete commit at once: a call per line is slow if there are thousands of lines."""
         lines = self._log.store().read(self._path(version), self._conf)
         return str(lines.mkString("\n"))
 
@@ -198,8 +198,8 @@ class DeltaLog:
         return self._log.newDeltaHadoopConf()
 
     def _size(self) -> dict[str, int]:
-        """Return number and bytes of the files: Delta adds them up in a job where it has no checksum file."""
-        checksum = self._snapshot.checksumOpt()  # `sizeInBytesIfKnown` of the snapshot starts that job, too
+        """Return number and bytes of the files; without a checksum file, Delta adds them up in a job."""
+        checksum = self._snapshot.checksumOpt()  # the snapshot's `sizeInBytesIfKnown` also starts that job
         if checksum.isDefined():
             return {"files": int(checksum.get().numFiles()), "bytes": int(checksum.get().tableSizeBytes())}
         detail: Any = self._spark.sql(f"describe detail {self._table}").first()
@@ -211,6 +211,6 @@ def _is_missing(error: Py4JJavaError) -> bool:
 
 
 def _each(iterator: Any) -> Iterator[Any]:
-    """Give what an iterator of the JVM gives."""
+    """Yield the elements of a JVM iterator."""
     while iterator.hasNext():
         yield iterator.next()

@@ -1,4 +1,4 @@
-"""One process at a time on a local lake: who holds it, and for how long."""
+"""The lock of a local lake, which one process at a time can hold."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def lake_folder() -> Path:
 
 
 def hold(lake: Path) -> None:
-    """Hold the lake until this process ends, however it ends; again in the same process is no news.
+    """Lock the lake until this process ends; a second call in the same process does nothing.
 
-    The kernel gives the lock up with the process, so that a killed one leaves nothing behind.
+    The kernel releases the lock when the process ends, so a killed process leaves no lock behind.
 
     Args:
-        lake: the lake's folder, which is made where it is missing.
+        lake: the lake's folder; it is created if it is missing.
 
     Raises:
-        LakeBusyError: when another process holds it.
+        LakeBusyError: if another process holds it.
     """
     place = lake.resolve()
     if place in _held:

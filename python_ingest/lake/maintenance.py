@@ -1,4 +1,4 @@
-"""Compaction of small files, and expiry of old versions, which never takes what a model has yet to read."""
+"""Compact small files and expire old versions, but never versions that a model still has to read."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, t
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KEPT_SNAPSHOTS = 5  # at least: landing finds a batch that it has appended by its snapshot
-CHECKED_HOURS = 168  # Delta refuses to keep less, unless told that nobody else is at work
+KEPT_SNAPSHOTS = 5  # at least: landing recognizes a batch that it has appended by its snapshot
+CHECKED_HOURS = 168  # Delta refuses a shorter retention, unless its check for other writers is disabled
 
 
 @dataclass
 class Maintained:
-    """What was done with one table.
+    """The result of maintenance for one table.
 
     Attributes:
         table: `schema.name`.
-        before, after: files before and after; of an expiry, files deleted are `before - after`.
-        unread: models that have yet to read what would go, with the version that they have read up to.
-        seconds: time that it took.
+        before, after: files before and after; an expiry deleted `before - after` files.
+        unread: models that still need what would be deleted, with the version up to which they have read.
+        seconds: run time.
     """
 
     table: str
@@ -38,7 +38,7 @@ class Maintained:
 
 
 def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the tables that there are, or those that are named.
+    """Return the named tables, or all tables that exist.
 
     Args:
         spark: the session.
@@ -46,7 +46,7 @@ def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str
         names: some of them; empty for all.
 
     Raises:
-        TidemarkError: for a name that is none of them, or not built yet.
+        TidemarkError: if a name is not one of them, or its table is not built yet.
     """
     there = [table for table in known if table_exists(spark, table)]
     unknown = [name for name in names if name not in there]
@@ -58,7 +58,7 @@ def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str
 
 
 def compact(spark: SparkSession, tables: Sequence[str]) -> Iterator[Maintained]:
-    """Rewrite small files into few; no row changes, and no model reads anything again.
+    """Rewrite small files into fewer ones; no row changes, and no model reads anything again.
 
     Args:
         spark: the session.
@@ -81,12 +81,12 @@ def compact(spark: SparkSession, tables: Sequence[str]) -> Iterator[Maintained]:
 
 
 def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: str) -> Iterator[Maintained]:
-    """Delete files that only versions older than some hours need; a table with unread ones is left alone.
+    """Delete files that only versions older than `hours` need; skip tables that models have yet to read.
 
     Args:
         spark: the session.
         tables: `schema.name`.
-        hours: how far time travel and late readers can go back afterwards.
+        hours: how far back time travel and late readers can go afterwards.
         ops_schema: the schema of the checkpoints.
     """
     horizon = datetime.now(timezone.utc) - timedelta(hours=hours)
@@ -102,9 +102,9 @@ def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: s
 
 
 def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
-    """Vacuum a table where that would delete anything; a dry run tells no more than 1,000 files."""
+    """Vacuum a table if that deletes anything; a dry run lists at most 1,000 files."""
     settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}  # readers look for it in the history
-    if hours < CHECKED_HOURS:  # the lake has one process, so that nobody else is at work
+    if hours < CHECKED_HOURS:  # safe, because only one process uses the lake
         settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
     for name, value in settings.items():
         spark.conf.set(name, value)
@@ -142,9 +142,9 @@ def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
 
 
 def _unread(spark: SparkSession, table: str, marks: dict[str, int], horizon: datetime) -> list[str]:
-    """Return the readers that are behind, and would lose what they need to go on.
+    """Return the models that have not caught up and would lose versions that they need.
 
-    On Delta that is what came after their version, on Iceberg that version itself.
+    On Delta they need the commits after their version; on Iceberg they need that version itself.
     """
     versions = _versions(spark, table) if marks else []
     is_delta = table_format(spark) == DELTA

@@ -1,4 +1,4 @@
-"""What landing asks of a table's format: Delta or Iceberg, as `spark.sql.sources.default` says."""
+"""Operations that depend on the table format: Delta or Iceberg, as set in `spark.sql.sources.default`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DELTA, ICEBERG = "delta", "iceberg"
-TABLE_ID = "tidemark.table_id"  # Iceberg's own id cannot be asked for in SQL
+TABLE_ID = "tidemark.table_id"  # SQL cannot query Iceberg's own id
 APPENDED = "tidemark.appended"
 
 
@@ -24,7 +24,7 @@ def table_format(spark: SparkSession) -> str:
 
 
 def table_exists(spark: SparkSession, table: str) -> bool:
-    """Return whether the target's catalog has a table; Spark alone would look into the session's own, too."""
+    """Return whether the target's catalog has a table; Spark by itself also searches the session's."""
     return spark.catalog.tableExists(f"{spark.catalog.currentCatalog()}.{table}")
 
 
@@ -42,15 +42,15 @@ def append(rows: DataFrame, table: str) -> None:
 
 
 def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
-    """Append rows in one commit, unless the table has had this append already.
+    """Append rows in one commit, unless the table already has this append.
 
-    Delta skips a number of a writer that is not above its last. Of Iceberg a snapshot is looked for that
-    carries the same writer and number; the lake has one writer at a time.
+    Delta skips an append whose number is not above the writer's last one. For Iceberg, the snapshots are
+    searched for the same writer and number; the lake has one writer at a time.
 
     Args:
         rows: with the table's columns.
         table: `schema.name`.
-        writer: whose numbers these are.
+        writer: the owner of the numbers.
         number: grows from append to append.
     """
     spark = rows.sparkSession
@@ -65,9 +65,9 @@ def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
 
 
 def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
-    """Return an Iceberg table's snapshots, newest first: the present one, its parent and so on.
+    """Return an Iceberg table's snapshots, newest first: the current one, its parent and so on.
 
-    What was rolled back or replaced is not among them.
+    Snapshots that were rolled back or replaced are not included.
 
     Returns:
         Rows with `snapshot_id`, `parent_id`, `operation`, `summary`, and `at` in microseconds since 1970.
@@ -85,7 +85,7 @@ def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
 
 
 def loaded_iceberg(spark: SparkSession, table: str) -> Any:
-    """Return an Iceberg table as Iceberg's own object, which tells snapshots without a Spark job."""
+    """Return an Iceberg table as Iceberg's own object, which reads snapshots without a Spark job."""
     jvm: Any = spark._jvm
     name = f"{spark.catalog.currentCatalog()}.{table}"
     loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
@@ -94,10 +94,10 @@ def loaded_iceberg(spark: SparkSession, table: str) -> Any:
 
 
 def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str]) -> None:
-    """Put rows in the place of those of a batch that came from some files, or of all of the batch.
+    """Replace the rows of a batch that came from the given files, or all rows of the batch.
 
-    On Delta it is one commit. Iceberg replaces whole data files only: there the old rows are deleted, then
-    the new ones appended. A landing that is killed in between leaves rows gone, which the next one sees.
+    On Delta this is one commit. Iceberg can only replace complete data files, so the old rows are deleted
+    and then the new ones appended. If a landing is killed in between, the next landing detects the loss.
 
     Args:
         rows: with the table's columns.
@@ -115,13 +115,13 @@ def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str
     texts = [path.replace("\\", "\\\\").replace("'", "\\'") for path in paths]
     listed = "', '".join(texts)
     of_files = f" and _source_file in ('{listed}')" if texts else ""
-    # a DELETE makes a snapshot even where it finds no row, so that no reader takes this for a plain append
+    # a DELETE makes a snapshot even if it finds no row, so that no reader mistakes this for a plain append
     spark.sql(f"delete from {table} where _batch_id = {batch_id}{of_files}")
     append(rows, table)
 
 
 def identity_of(spark: SparkSession, table: str) -> str:
-    """Return the id of a table, which another table of the same name does not have."""
+    """Return the id of a table; another table with the same name has another id."""
     if table_format(spark) == DELTA:
         return DeltaLog(spark, table).identity
     properties = spark.sql(f"show tblproperties {table}").where(f"key = '{TABLE_ID}'").first()

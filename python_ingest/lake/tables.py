@@ -1,4 +1,4 @@
-"""Creating tables that landing writes, and rows that this process has."""
+"""Create tables for landing, and build DataFrames from rows of this process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def create_table(
     spark: SparkSession, table: str, columns: str, properties: Mapping[str, str] | None = None
 ) -> None:
-    """Create an empty table, and its schema, if the catalog has none of this name.
+    """Create an empty table, and its schema, if the catalog has no table of this name.
 
-    Delta commits a new table first, then Spark enters it in the catalog. A run killed in between leaves a
-    folder at which `create table` stops for ever; to create or replace it with a query's rows is allowed.
+    Delta commits a new table before Spark adds it to the catalog. A run killed in between leaves a folder
+    that makes every later `create table` fail; `create or replace` with a query's rows still works.
 
     Args:
         spark: the session.
@@ -33,7 +33,7 @@ def create_table(
         properties: the table's properties.
 
     Raises:
-        TidemarkError: when the folder holds rows of a table that the catalog has lost.
+        TidemarkError: if the folder has rows of a table that is missing from the catalog.
     """
     if table_exists(spark, table):
         return
@@ -56,10 +56,10 @@ def _refuse_rows_left(spark: SparkSession, table: str, folder: str) -> None:
 
 
 def local_rows(spark: SparkSession, columns: str, rows: Sequence[tuple[Any, ...]]) -> DataFrame:
-    """Return a table of rows that this process has.
+    """Return a DataFrame of rows of this process.
 
-    They go to Spark as one text: `createDataFrame` would start Python workers for each, which takes longer
-    than to write a small table.
+    The rows go to Spark as one text. `createDataFrame` would start Python workers each time, which takes
+    longer than writing a small table.
 
     Args:
         spark: the session.

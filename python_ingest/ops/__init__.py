@@ -1,1 +1,1 @@
-"""The tables of state: what landed, what was rejected, what changed."""
+"""The state tables: what landed, what was rejected, and what changed."""

@@ -1,16 +1,16 @@
-"""A batch of one feed, as it was planned."""
+"""A planned batch of one feed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
-REPLAY = "_rejected_records"  # stands for a file in a batch of rejected records: no file has such a name
+REPLAY = "_rejected_records"  # the path of a batch of rejected records; no file has this name
 
 
 @dataclass(frozen=True)
 class PlannedFile:
-    """A file of a batch that is planned, and perhaps not yet landed; no checksum if it cannot be read."""
+    """A file of a planned batch, which may not have landed yet; no checksum if it cannot be read."""
 
     path: str
     size: int
@@ -24,7 +24,7 @@ class Batch:
 
     Attributes:
         batch_id: grows by one with each batch of the feed.
-        planned_at: UTC; becomes `_ingested_at`, so that a repeated write gives the same rows.
+        planned_at: UTC; becomes `_ingested_at`, so that a repeated write produces the same rows.
     """
 
     batch_id: int

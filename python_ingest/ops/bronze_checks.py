@@ -1,4 +1,4 @@
-"""The table `ops.bronze_checks`: when bronze was compared with what landed, what was gone, and what then."""
+"""The table `ops.bronze_checks`: comparisons of bronze with what landed, lost rows, and decisions."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ COLUMNS = """
     _sequence bigint comment 'Grows with each write to this feed'
 """
 Decision = Literal["complete", "landed_again", "compared", "accepted"]
-SETTLED = "decision in ('accepted', 'compared')"  # what was gone then is missed no more
+SETTLED = "decision in ('accepted', 'compared')"  # later checks do not report these lost rows again
 
 
 @dataclass(frozen=True)
 class Lost:
-    """Rows that were landed and are gone from bronze.
+    """Rows that landed but are missing from bronze.
 
     Attributes:
-        path: the file, relative to the feed's location; None for a whole batch.
+        path: the file, relative to the feed's location; None for a complete batch.
         batch_id: the batch in which they landed.
-        landed: how many landed.
-        found: how many bronze has of them.
+        landed: number of rows that landed.
+        found: number of these rows in bronze.
     """
 
     path: str | None
@@ -54,14 +54,14 @@ class Lost:
 
 @dataclass(frozen=True)
 class Settled:
-    """What a check of bronze found, and what was decided.
+    """The result of a check of bronze, and the decision.
 
     Attributes:
         table: `schema.name`.
         cause: why bronze was checked.
         decision: what was decided.
-        lost: what was gone.
-        version: bronze's version when its rows were counted last.
+        lost: the lost rows.
+        version: bronze's version when its rows were last counted.
     """
 
     table: str
@@ -72,7 +72,7 @@ class Settled:
 
     @property
     def message(self) -> str:
-        """What was found and decided, in a sentence."""
+        """The result and the decision, in one sentence."""
         if not self.lost:
             return f"{self.table} was changed ({self.cause}); all landed rows are still there"
         ends = {
@@ -84,7 +84,7 @@ class Settled:
 
 
 def gone(table: str, lost: Sequence[Lost]) -> str:
-    """Return how many rows are gone, and of which files."""
+    """Return how many rows are missing, and from which files."""
     names = [one.path or f"batch {one.batch_id}" for one in lost]
     number = sum(one.rows for one in lost)
     return f"{table} is missing {count_of(number, 'landed row')}, from {first_of(names)}"
@@ -103,14 +103,14 @@ class BronzeChecks(FeedTable):
         super().__init__(spark, schema, feed, "bronze_checks", COLUMNS)
 
     def version(self, table_id: str) -> int | None:
-        """Return the version of a table at which its rows were counted last, or None when they never were."""
+        """Return the version of a table at which its rows were last counted; None if they never were."""
         if not table_exists(self._spark, self._table):
             return None
         last: Any = self._rows().selectExpr("max_by(struct(table_id, version), _sequence) as last").first()
         return last["last"]["version"] if last["last"] and last["last"]["table_id"] == table_id else None
 
     def settled(self) -> DataFrame | None:
-        """Return what was decided to be gone (`batch_id`, `path`, `found`), or None when nothing ever was."""
+        """Return the losses that were settled (`batch_id`, `path`, `found`), or None if there is no table."""
         if not table_exists(self._spark, self._table):
             return None
         lost = self._rows().where(SETTLED).selectExpr("_sequence", "inline(lost)")

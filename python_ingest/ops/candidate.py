@@ -1,4 +1,4 @@
-"""A listed file beside what `ops.ingested_files` has of it."""
+"""A listed file, with what `ops.ingested_files` knows about it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from python_ingest.ops.batch import PlannedFile
 
 @dataclass(frozen=True)
 class Noted:
-    """What became of a file: a row of `ops.ingested_files`.
+    """The outcome for a file: a row of `ops.ingested_files`.
 
     Attributes:
         file: the file.
         state: planned, landed, rejected, ignored or abandoned.
         reason: why it was rejected, ignored or abandoned.
         batch_id: its batch, if it is in one.
-        row_count: its rows in bronze, if it is landed.
+        row_count: its rows in bronze, if it landed.
     """
 
     file: PlannedFile
@@ -29,15 +29,15 @@ class Noted:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A listed file that may be new, and what is known of its path.
+    """A listed file that may be new, and what is known about its path.
 
     Attributes:
         file: the file as it is listed.
-        landed_checksum: the checksum with which the path was last landed; None when it never was.
-        landed_batch: the batch in which that was.
-        landed_rows: the rows that it brought.
+        landed_checksum: the checksum with which the path last landed; None if it never landed.
+        landed_batch: the batch in which it last landed.
+        landed_rows: the number of rows that landed then.
         rejected_reason: why the path was rejected, if that is its newest state.
-        is_same: whether size and time are those of its newest state.
+        is_same: whether size and time equal those of its newest state.
     """
 
     file: SourceFile
@@ -54,7 +54,7 @@ class Compared:
 
     Attributes:
         candidates: the files that may be new, the oldest first.
-        known: how many listed files were landed and have not changed.
+        known: number of listed files that landed and have not changed.
     """
 
     candidates: list[Candidate]

@@ -1,4 +1,4 @@
-"""The rows of one feed in a table of state."""
+"""The rows of one feed in a state table."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class FeedTable:
-    """The rows of one feed in a table of state.
+    """The rows of one feed in a state table.
 
     Args:
         spark: the session.
         schema: the schema of the state tables.
         feed: the feed's name.
         name: the table's name in the schema.
-        columns: the columns as SQL, a line each, with types and comments.
+        columns: the columns as SQL, one per line, with types and comments.
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str, name: str, columns: str) -> None:
@@ -32,7 +32,7 @@ class FeedTable:
     def _create(self) -> None:
         properties = {}
         if table_format(self._spark) == DELTA:
-            # a checkpoint takes as long as five commits, and a reader 15 ms for each commit since
+            # a checkpoint takes as long as five commits; a reader needs 15 ms for each commit since then
             properties = {"delta.checkpointInterval": "20", "delta.autoOptimize.autoCompact": "true"}
         create_table(self._spark, self._table, self._columns, properties)
 
@@ -40,6 +40,6 @@ class FeedTable:
         return self._spark.table(self._table).where(f"feed = '{self._feed}'")
 
     def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Append rows in one commit; each gets the feed's name before it."""
+        """Append rows in one commit, each with the feed's name as its first value."""
         frame = local_rows(self._spark, self._columns, [(self._feed, *row) for row in rows])
         append(frame, self._table)

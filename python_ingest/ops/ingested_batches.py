@@ -1,7 +1,7 @@
 """The batches of feeds that are tables or topics: the table `ops.ingested_batches`.
 
-It is a log: a batch gets a row `planned`, then `landed`, or `abandoned` when a run was cut off before bronze
-had it. The feed's mark is that of its newest row that is `landed` or `checked`.
+The table is a log. A batch gets a row `planned`, then `landed`; or `abandoned`, if a run was interrupted
+before the batch was in bronze. The feed's mark is that of its newest row that is `landed` or `checked`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COLUMNS = """
     _sequence bigint comment 'Grows with each write to this feed'
 """
 
-ROW = (  # times as numbers, which cross into Python whatever the time zones
+ROW = (  # times as numbers, so that time zones do not affect their conversion to Python
     "struct(*, unix_micros(last_processed_at) as processed_micros, unix_micros(read_at) as read_micros, "
     "unix_micros(recorded_at) as recorded_micros)"
 )
@@ -45,14 +45,14 @@ ROW = (  # times as numbers, which cross into Python whatever the time zones
 
 @dataclass(frozen=True)
 class SourceState:
-    """How far a source is landed.
+    """How far a source has landed.
 
     Attributes:
         mark: the cursor and key, or the offsets; None before the first batch.
-        source_id: which table or topic of this name it was.
-        open_since: where transactions ran on when it was read, the number below which none of them is.
+        source_id: the identity of the table or topic, which may be recreated with the same name.
+        open_since: if transactions were running during the read, the number below which none is; else None.
         still_running: those transactions.
-        last_processed_at: the mark as a time, where it is one.
+        last_processed_at: the mark as a time, if it is one.
         read_at: when the source was read, by its own clock.
     """
 
@@ -66,7 +66,7 @@ class SourceState:
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """A batch, and how far the source is landed after it."""
+    """A batch, and how far the source has landed after it."""
 
     batch: Batch
     after: SourceState
@@ -82,9 +82,9 @@ class Batches(FeedTable):
         source: the table or topic.
 
     Attributes:
-        state: how far the source is landed.
-        unfinished: the batch that an earlier run planned and did not confirm, if there is one.
-        landed_batch: the highest batch that is landed; 0 when there is none.
+        state: how far the source has landed.
+        unfinished: the batch that an earlier run planned but did not confirm, if any.
+        landed_batch: the highest batch that landed; 0 if there is none.
     """
 
     def __init__(self, spark: SparkSession, schema: str, feed: str, source: str) -> None:
@@ -112,18 +112,18 @@ class Batches(FeedTable):
             self.unfinished = PlannedBatch(batch, _state(newest))
 
     def landed(self) -> DataFrame:
-        """Return how many rows each landed batch brought: `batch_id`, `path` (null), `landed`."""
+        """Return the number of rows of each landed batch: `batch_id`, `path` (null), `landed`."""
         rows = self._rows().where("state = 'landed'").groupBy("batch_id")
         landed = rows.agg(expr("max_by(row_count, _sequence) as landed"))
         return landed.selectExpr("batch_id", "cast(null as string) as path", "landed")
 
     def plan(self, after: SourceState, at: datetime, *, above: int) -> PlannedBatch:
-        """Record a batch that is about to be written.
+        """Record a batch before it is written.
 
         Args:
-            after: how far the source is landed after it.
+            after: how far the source has landed after it.
             at: UTC.
-            above: the highest batch number that bronze has.
+            above: the highest batch number in bronze.
         """
         self._last_batch = max(self._last_batch, above) + 1
         planned = PlannedBatch(Batch(self._last_batch, at, ()), after)
@@ -131,17 +131,17 @@ class Batches(FeedTable):
         return planned
 
     def confirm(self, planned: PlannedBatch, rows: int, rejected: int = 0) -> None:
-        """Record a batch as landed: the mark moves."""
+        """Record a batch as landed, and advance the mark."""
         self._record("landed", planned, rows, rejected)
         self.state = planned.after
         self.landed_batch = max(self.landed_batch, planned.batch.batch_id)
 
     def abandon(self, planned: PlannedBatch) -> None:
-        """Record that a batch will not be written: what it was to bring is planned anew."""
+        """Record that a batch will not be written; its rows are planned again."""
         self._record("abandoned", planned)
 
     def check(self, after: SourceState, at: datetime) -> None:
-        """Record that nothing was new, where the state is another one all the same."""
+        """Record the new state of the source if it has changed although no row is new."""
         if replace(after, read_at=self.state.read_at) != self.state:
             self._record("checked", PlannedBatch(Batch(self._last_batch, at, ()), after))
             self.state = after

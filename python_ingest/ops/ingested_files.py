@@ -1,8 +1,8 @@
 """The files that landed: the table `ops.ingested_files`.
 
-It is a log: a file gets a row `planned`, then `landed`; or `rejected` with a reason; or `abandoned` when
-a planned file changed before it could be landed; or `ignored` when it changed afterwards and may not be
-landed again. The newest row of a path is its present state.
+The table is a log. A file gets a row `planned`, then `landed`; or `rejected`, with a reason; or `abandoned`,
+if a planned file changed before it could land; or `ignored`, if it changed afterwards and must not land
+again. The newest row of a path is its current state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COLUMNS = """
     _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
 """
 LISTED = "struct<whole: string, size: bigint, modified_at: timestamp>"
-NEWEST = (  # the newest row of a path, and what was landed of it last
+NEWEST = (  # the newest row of a path, and the newest row with which it landed
     "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
     "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
 )
@@ -45,13 +45,13 @@ NEWEST = (  # the newest row of a path, and what was landed of it last
 
 @dataclass
 class Last:
-    """The highest numbers of a feed's rows; 0 where there are none.
+    """The highest numbers in a feed's rows; 0 if there are none.
 
     Attributes:
-        sequence: of the rows.
+        sequence: of any row.
         batch: of any batch.
-        closed: of a batch that is landed or abandoned.
-        landed: of a batch that is landed.
+        closed: of a landed or abandoned batch.
+        landed: of a landed batch.
     """
 
     sequence: int = 0
@@ -84,21 +84,21 @@ class IngestedFiles(FeedTable):
 
     @property
     def landed_batch(self) -> int:
-        """The highest batch that is landed; 0 when there is none."""
+        """The highest batch that landed; 0 if there is none."""
         return self._last.landed
 
     @property
     def _last(self) -> Last:
-        """The highest numbers: `compare` finds them out beside what it looks for, else a query does."""
+        """The highest numbers: `compare` reads them with its own query; otherwise a query reads them."""
         if self._known_last is None:
             row: Any = self._rows().selectExpr(*LAST).first()
             self._known_last = Last(*row)
         return self._known_last
 
     def unfinished(self) -> Batch | None:
-        """Return the batch that was planned and neither landed nor abandoned, if there is one.
+        """Return the batch that was planned but neither landed nor abandoned, or None.
 
-        There is one at most: a run finishes or abandons it before it plans the next.
+        There is at most one: a run finishes or abandons it before it plans the next batch.
         """
         if self._last.batch <= self._last.closed:
             return None
@@ -116,9 +116,9 @@ class IngestedFiles(FeedTable):
         return Batch(batch_id, utc_time(rows[0]["recorded"]), tuple(_planned(row) for row in rows))
 
     def landed(self) -> DataFrame:
-        """Return how many rows each landed file brought: `batch_id`, `path`, `landed`.
+        """Return the number of rows of each landed file: `batch_id`, `path`, `landed`.
 
-        A file that changed is there with each of its batches. `path` is null for a batch of rejected records.
+        A file that changed appears once per batch. `path` is null for a batch of rejected records.
         """
         landed = self._rows().where("state = 'landed'").groupBy("batch_id", "path")
         rows = landed.agg(f.expr("max_by(row_count, _sequence) as landed"))
@@ -127,7 +127,7 @@ class IngestedFiles(FeedTable):
     def compare(self, listing: DataFrame) -> Compared:
         """Return the listed files whose newest state is not landed with this size and time.
 
-        One query, which passes over `ops.ingested_files` once and tells the highest numbers, too.
+        It takes one query, which reads `ops.ingested_files` once and also returns the highest numbers.
 
         Args:
             listing: from `Storage.listing`.
@@ -159,12 +159,12 @@ class IngestedFiles(FeedTable):
         return Compared(ordered, listed - len(ordered))
 
     def open_paths(self) -> DataFrame:
-        """Return paths (`path`, `is_open`) that were seen and are not landed: rejected, abandoned."""
+        """Return the paths (`path`, `is_open`) that are known but have not landed: rejected or abandoned."""
         is_open = "state not in ('landed', 'ignored')"
         return self._newest().where(is_open).selectExpr("path", "true as is_open")
 
     def newest_time(self) -> datetime | None:
-        """Return the latest modification time among the files that were landed."""
+        """Return the latest modification time of all files that landed."""
         row = self._rows().where("state = 'landed'").selectExpr("unix_micros(max(modified_at))").first()
         return utc_time(row[0]) if row and row[0] is not None else None
 
@@ -174,7 +174,7 @@ class IngestedFiles(FeedTable):
         Args:
             files: the batch's files.
             planned_at: UTC.
-            above: the highest batch number in bronze: Delta would skip a number that is not above it.
+            above: the highest batch number in bronze: Delta would skip this or a lower number.
         """
         batch = Batch(max(self._last.batch, above) + 1, planned_at, tuple(files))
         self.note([Noted(file, "planned", None, batch.batch_id) for file in files], planned_at)
@@ -182,7 +182,7 @@ class IngestedFiles(FeedTable):
         return batch
 
     def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
-        """Record a batch as landed, with its rows by path."""
+        """Record a batch as landed, with its number of rows per path."""
         counts = [row_counts.get(file.path, 0) for file in batch.files]
         self._close(batch, "landed", None, counts)
 
@@ -198,7 +198,7 @@ class IngestedFiles(FeedTable):
         self.note([Noted(f, state, reason, batch.batch_id, count) for f, count in files], batch.planned_at)
 
     def note(self, outcomes: Sequence[Noted], at: datetime) -> None:
-        """Record what became of files, in one commit; nothing when there are none."""
+        """Record the outcome for files, in one commit; do nothing if there are none."""
         if not outcomes:
             return
         self._last.sequence = number = self._last.sequence + 1

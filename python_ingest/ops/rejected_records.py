@@ -1,6 +1,6 @@
 """Records that could not be read: the table `ops.rejected_records`, from which they can be replayed.
 
-Bronze has each of them as well, as a row with `_corrupt_record`.
+Bronze also has each of them, as a row with `_corrupt_record`.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class Quarantine(FeedTable):
     def keep(
         self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
     ) -> None:
-        """Keep a batch's broken records, once.
+        """Add a batch's broken records, once.
 
         Args:
             rows: the batch's rows in bronze.
             batch: the batch.
-            table_id: of the bronze table: batch numbers are those of one table.
-            fields: by path, the columns of the file by position; None where that is not known any more.
+            table_id: the id of the bronze table, since batch numbers belong to one table.
+            fields: by path, the columns of the file by position; None if they are no longer known.
         """
         self._create()
         named = [(path, list(names) if names is not None else None) for path, names in fields.items()]
@@ -82,10 +82,10 @@ class Quarantine(FeedTable):
         )
 
     def records(self, replayed_batch: int | None) -> DataFrame | None:
-        """Return the records that were replayed in a batch, or for None those that wait for it.
+        """Return the records that were replayed in a batch; for None, those not replayed yet.
 
         Returns:
-            None when there are none. Records whose columns are not known are left out.
+            The records, or None if there are none. Records whose columns are not known are left out.
         """
         if not table_exists(self._spark, self._table):
             return None
@@ -94,7 +94,7 @@ class Quarantine(FeedTable):
         return None if found.isEmpty() else found
 
     def mark(self, keys: Sequence[tuple[int, int]], batch: Batch) -> None:
-        """Record that records (`batch_id`, `row_id`) are replayed in a batch."""
+        """Mark records (`batch_id`, `row_id`) as replayed in a batch."""
         frame = local_rows(self._spark, "batch_id bigint, row_id bigint", keys)
         frame.createOrReplaceTempView("_tidemark_replayed")
         self._spark.sql(
@@ -106,7 +106,7 @@ class Quarantine(FeedTable):
         self._spark.catalog.dropTempView("_tidemark_replayed")
 
     def unmark(self, batch: Batch) -> None:
-        """Take back the plan of a batch that did not land."""
+        """Remove the marks of a batch that did not land."""
         if self.records(batch.batch_id) is not None:
             self._spark.sql(
                 f"update {self._table} set replayed_batch = null "
@@ -115,14 +115,14 @@ class Quarantine(FeedTable):
 
 
 def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
-    """Stop a batch with more broken records than its feed allows; costs a reading where there is a bound.
+    """Stop a batch with more broken records than its feed allows; if there is a limit, this reads the rows.
 
     Args:
         feed: the feed.
         rows: the batch's rows as bronze would have them.
 
     Raises:
-        LandingError: with the first of the broken records.
+        LandingError: if there are too many; the message shows the first broken record.
     """
     most, share = feed.external.max_rejected_records, feed.external.max_rejected_share
     if most is None and share is None:

@@ -1,4 +1,4 @@
-"""How bronze tables evolved: the table `ops.schema_changes`, one row a change."""
+"""The table `ops.schema_changes`: how bronze tables evolved, one row per change."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Change:
 
     Attributes:
         kind: what differs.
-        column: its name in bronze; empty for a new one that has no name in SQL of its own.
+        column: its name in bronze; empty for a new column without a unique SQL name.
         field: its name in the file.
         held: its type in bronze; None for a new column.
         given: its type in the file; None for a missing column.
-        becomes: the type that it has in bronze afterwards; None when bronze cannot evolve so.
+        becomes: its type in bronze afterwards; None if bronze cannot evolve to it.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ class SchemaChanges(FeedTable):
         super().__init__(spark, schema, feed, "schema_changes", COLUMNS)
 
     def record(self, found: Sequence[tuple[str, Change]], at: datetime) -> list[Change]:
-        """Record changes that are not recorded yet, in one commit.
+        """Record changes that are not yet recorded, in one commit.
 
         Args:
             found: path and change, in the order of the files.

@@ -1,1 +1,1 @@
-"""Feeds from PostgreSQL: what is new in a table, read from one snapshot."""
+"""Feeds from PostgreSQL: reads the new rows of a table from one snapshot."""

@@ -1,4 +1,4 @@
-"""A table of PostgreSQL and its columns, read so that Spark holds every value, or it is rescued."""
+"""The columns of a PostgreSQL source, selected so that values that Spark cannot hold are rescued."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ AS_THEY_ARE = {
 }  # fmt: skip
 INTEGERS = ("smallint", "integer", "bigint")
 TIMES = ("date", "timestamp without time zone", "timestamp with time zone")
-LARGEST = "1e20"  # of decimal(38,18), which Spark makes of a numeric without precision
+LARGEST = "1e20"  # the limit of decimal(38,18), the type that Spark uses for a numeric without precision
 MOST_SCALE = 18
 
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column.
+    """A column of the source.
 
     Attributes:
-        name: its name.
-        type: its type, without length or precision.
-        digits: of a numeric its precision and scale; None of one without them.
+        name: the column's name.
+        type: the type, without length or precision.
+        digits: precision and scale of a numeric; None if it has none.
     """
 
     name: str
@@ -38,7 +38,7 @@ class SourceColumn:
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether it is a numeric without precision."""
+        """Whether the column is a numeric without precision."""
         return self.type == "numeric" and self.digits is None
 
     @property
@@ -65,12 +65,13 @@ def selected(columns: Sequence[SourceColumn], wanted: Mapping[str, DataType], zo
     """Return the select list.
 
     Args:
-        columns: the source's.
-        wanted: types in bronze by the name of the source's column.
-        zone: the time zone of times that do not say it.
+        columns: the source's columns.
+        wanted: the types in bronze, by the name of the source's column.
+        zone: the time zone of times without a time zone.
 
     Returns:
-        Each column; and, called RESCUED, JSON of the values that Spark has no place for: NaN and infinity.
+        Each column, and the column RESCUED: JSON of the values that Spark cannot hold, such as NaN and
+        infinity.
     """
     parts: list[sql.Composable] = []
     strange: list[tuple[SourceColumn, sql.Composed]] = []
@@ -79,7 +80,7 @@ def selected(columns: Sequence[SourceColumn], wanted: Mapping[str, DataType], zo
         if (condition := _is_strange(column)) is not None:
             strange.append((column, condition))
             value = sql.SQL("case when {} then null else {} end").format(condition, value)
-            if column.digits:  # which CASE forgets
+            if column.digits:  # CASE drops precision and scale
                 value = raw(f"cast({{}} as numeric({column.digits[0]},{column.digits[1]}))").format(value)
         is_local = column.type == "timestamp without time zone"
         if is_local and isinstance(wanted.get(column.name), TimestampType):

@@ -1,8 +1,8 @@
-"""Landing a table in bronze: what is new or has changed, each row once, from one snapshot of the database.
+"""Land the new and changed rows of a table in bronze, each row once, from one snapshot of the database.
 
-Each batch goes the way of a batch of files: planned in `ops.ingested_batches`, appended to bronze under its
-number as a Delta transaction, then recorded as landed, and only then the mark moves. Killed anywhere, the
-next landing confirms what bronze has, or plans anew from the mark.
+Each batch takes the same steps as a batch of files. It is planned in `ops.ingested_batches`, appended to
+bronze under its number as a Delta transaction, and then recorded as landed. Only then does the mark move.
+After a kill at any point, the next landing confirms the batch if bronze has it, or plans again from the mark.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class TableLander:
         spark: the session.
         feed: the declaration.
         ops_schema: the schema of the state tables.
-        clock: gives the time that becomes `_ingested_at`.
-        compares_all: look at all rows again, not only at those past the mark.
+        clock: returns the time that becomes `_ingested_at`.
+        compares_all: compare all rows again, not only the rows after the mark.
     """
 
     def __init__(
@@ -71,12 +71,11 @@ class TableLander:
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
 
     def land(self) -> LandedTable:
-        """Land what is new.
+        """Land the new and changed rows.
 
         Raises:
-            LandingError: when the database cannot be reached or read, its columns are not what the contract
-                allows, or landed rows are gone from bronze. The mark is where it was after the last batch
-                that landed.
+            LandingError: when the database cannot be reached or read, the contract does not allow its
+                columns, or landed rows are missing from bronze. The mark stays at the last landed batch.
         """
         outcome = LandedTable(self._feed.name)
         self._bronze.prepare(self._batches.landed_batch)
@@ -110,7 +109,7 @@ class TableLander:
             last = window.last()
             after = replace(after, mark=window.marked(last), last_processed_at=window.time_of(last))
         with ExitStack() as stack:
-            # those that are not past the mark land with the first slice, or by themselves
+            # rows that are not after the mark land with the first slice, or in a batch of their own
             waiting = [*self._changed(reading, window, outcome, stack), *self._gone(reading, outcome, stack)]
             for part in window.slices(self._feed.external.max_rows):
                 after = replace(
@@ -128,7 +127,7 @@ class TableLander:
         outcome.since = window.start() if state.mark is None and not self._compares_all else None
 
     def _evolve(self, reading: Reading, outcome: LandedTable) -> None:
-        """Apply the contract to the source's columns, and let bronze follow."""
+        """Apply the contract to the source's columns, and evolve bronze."""
         found = changes(self._bronze.targets, reading.fields, ignores_case=False)
         judgement = judged(self._feed, self._feed.external.source, found, "it")
         if isinstance(judgement, Rejection):
@@ -149,7 +148,7 @@ class TableLander:
     def _changed(
         self, reading: Reading, window: Window, outcome: LandedTable, stack: ExitStack
     ) -> Iterator[DataFrame]:
-        """Give those of the rows looked at again that bronze does not have as they are, if there are any."""
+        """Yield the rechecked rows that differ from bronze, if there are any."""
         condition = window.rechecked()
         if condition is None:
             return
@@ -163,7 +162,7 @@ class TableLander:
             yield compared.where("_is_changed").drop("_is_changed")
 
     def _gone(self, reading: Reading, outcome: LandedTable, stack: ExitStack) -> Iterator[DataFrame]:
-        """Give a deleted row for each key that is gone, if it is asked for and there are any."""
+        """Yield a deleted row for each key missing from the source, if the feed detects deletes."""
         if not self._feed.external.detect_deletes:
             return
         gone = reading.deleted(self._bronze).persist()
@@ -182,7 +181,7 @@ class TableLander:
         yield gone
 
     def _land_batch(self, parts: Sequence[DataFrame], after: SourceState, outcome: LandedTable) -> None:
-        """Plan, write, confirm."""
+        """Plan a batch, write it and confirm it."""
         planned = self._batches.plan(after, self._clock(), above=self._bronze.last_batch())
         rows = reduce(lambda one, other: one.unionByName(other), parts)
         made = {"_source_modified_at": f.lit(after.read_at), "_row_number": f.monotonically_increasing_id()}
@@ -194,9 +193,10 @@ class TableLander:
         outcome.rows += number
 
     def _finish_planned(self, outcome: LandedTable, *, is_doubtful: bool) -> None:
-        """Confirm the batch that an earlier run planned, if bronze has it; else its rows are planned anew.
+        """Confirm the batch that an earlier run planned if bronze has it; otherwise abandon the batch.
 
-        So are they where bronze was changed since: nobody knows how many of them are left.
+        The rows of an abandoned batch are planned again. A batch is also abandoned if bronze may have lost
+        rows since: it is not known how many rows of the batch are left.
         """
         planned = self._batches.unfinished
         if planned is None:
@@ -213,7 +213,7 @@ class TableLander:
             self._batches.abandon(planned)
 
     def _read_at(self, taken: Snapshot) -> datetime:
-        """Return the source's time of reading, which must not go backwards: it orders versions."""
+        """Return the source's time of reading; it never goes backwards, because it orders versions."""
         before = self._batches.state.read_at
         return max(taken.clock, before) if before else taken.clock
 
@@ -227,7 +227,7 @@ class TableLander:
 
 
 def _open(state: SourceState, taken: Snapshot) -> SourceState:
-    """Return the state with the transactions that ran on; as long as all those known run, with them."""
+    """Return the state with the transactions still running; known ones stay while all of them run."""
     if state.open_since and not written_since(state, taken):
         return replace(state, still_running=tuple(sorted(taken.running | set(state.still_running))))
     since = taken.lowest if taken.running else None
@@ -235,6 +235,6 @@ def _open(state: SourceState, taken: Snapshot) -> SourceState:
 
 
 def _skipping(feed: TableFeed) -> list[str]:
-    """Return the columns by which rows looked at again are found in bronze."""
+    """Return the columns that find rechecked rows in bronze."""
     names = {column.in_file: column.name for column in feed.columns}
     return [names[name] for name in feed.external.named_columns if name in names]

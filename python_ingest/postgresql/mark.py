@@ -1,4 +1,4 @@
-"""How far a table has landed, and the rows that land together."""
+"""The mark (how far a table has landed) and the slice (the rows that land together)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from python_ingest.postgresql.source import Extent
 
 @dataclass(frozen=True)
 class Mark:
-    """A place in the order of (cursor, key): values as the server writes them."""
+    """A position in the order of (cursor, key); the values are text as the server writes it."""
 
     cursor: str
     key: tuple[str, ...]
@@ -19,12 +19,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows that are landed in one batch.
+    """Rows that land in one batch.
 
     Attributes:
-        condition: holds for them.
-        end: the last one's place.
-        extent: how far they go, where it is known.
+        condition: the condition that selects these rows.
+        end: the position of the last row.
+        extent: the extent of the rows, if it is known.
     """
 
     condition: sql.Composed

@@ -1,4 +1,4 @@
-"""What one landing of a table did."""
+"""The outcome of one landing of a table."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from python_ingest.ops.bronze_checks import Settled
 
 @dataclass
 class LandedTable:
-    """What one landing of a table did.
+    """The outcome of one landing of a table.
 
     Attributes:
         feed: the feed's name.
-        rows: rows landed now, new and changed ones.
-        deleted: rows landed now that say that a row is gone.
-        unchanged: rows looked at again that bronze has as they are.
+        rows: new and changed rows landed now.
+        deleted: deleted rows landed now.
+        unchanged: rechecked rows that are the same in bronze.
         batches: number of batches.
-        until: the time up to which the source is landed, where its cursor is a time.
-        since: where the first landing began, if this was it and it left out older rows.
-        evolved: columns that bronze got now, or whose type was widened.
-        missing: columns that the contract lets the source lack, with the source.
-        without_cursor: rows of the source that have no cursor, up to 1000; counted by the first landing.
-        still_open: whether transactions ran on whose rows a later landing will look for.
-        resumed: number of the batch that an earlier run had written and this one confirmed.
-        settled: what became of landed rows that bronze may have lost.
+        until: the time up to which the source is landed, if its cursor is a time.
+        since: the time from which the first landing read, if this landing was the first and left out older
+            rows.
+        evolved: columns that were added to bronze now, or whose type was widened.
+        missing: columns that the source lacks and the contract does not require, with the source.
+        without_cursor: rows of the source without a cursor value, up to 1000; counted by the first landing.
+        still_open: whether transactions were still running; a later landing looks for their rows.
+        resumed: number of the batch that an earlier run wrote and this one confirmed.
+        settled: the result of the check for lost rows in bronze, if one was made.
     """
 
     feed: str

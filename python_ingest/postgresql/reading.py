@@ -1,4 +1,4 @@
-"""The rows of a table as Spark reads them, in the shape of the bronze table."""
+"""Read the rows of a table with Spark, in the columns of the bronze table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Reading:
         feed: the feed.
         to: the connection.
         taken: the snapshot.
-        source: what is read.
+        source: the table, view or query to read.
 
     Attributes:
         fields: the source's columns as Spark reads them.
@@ -60,7 +60,7 @@ class Reading:
         self._list: sql.Composable = sql.SQL("*")
 
     def resolve(self, targets: Sequence[Target]) -> None:
-        """Find how the columns are read, to be held by bronze's."""
+        """Decide how each column is read, so that it fits the column of bronze."""
         names = [column.name for column in self._source.columns]
         filled = fields_of(targets, names, ignores_case=False)
         wanted = {filled[target.name]: target.type for target in targets if target.name in filled}
@@ -71,22 +71,22 @@ class Reading:
         self.fields = StructType()
         for field in self._read:
             to = wanted.get(field.name)
-            # what a numeric without precision holds is seen row by row
+            # a numeric without precision is checked row by row
             fits = field.name in unbounded and isinstance(to, (NumericType, StringType))
             self.fields.add(StructField(field.name, to if fits and to else field.dataType))
 
     def rows(
         self, condition: sql.Composable, targets: Sequence[Target], extent: Extent | None = None
     ) -> DataFrame:
-        """Read the rows for which a condition holds.
+        """Read the rows that a condition selects.
 
         Args:
             condition: the condition.
             targets: the bronze table's columns.
-            extent: how far they go, if it is known.
+            extent: the extent of the rows, if it is known.
 
         Returns:
-            Bronze's columns, but for the batch's, the time and the row's number.
+            The columns of bronze, except those of the batch, the time and the row number.
         """
         values, others = held_in(targets, self._read)
         nothing = f.lit(None).cast("string")
@@ -102,12 +102,12 @@ class Reading:
     def compared(
         self, looked_at: DataFrame, bronze: BronzeTable, lows: list[tuple[str, Any]] | None
     ) -> DataFrame:
-        """Return rows with `_is_changed`: whether bronze does not have them as they are.
+        """Return rows with `_is_changed`: whether they differ from bronze.
 
         Args:
-            looked_at: from `rows`.
+            looked_at: the rechecked rows, from `rows`.
             bronze: the table.
-            lows: from `Window.low_values`: bronze's batches that cannot have such rows are left out.
+            lows: from `Window.low_values`; batches of bronze that cannot have such rows are skipped.
         """
         table = self._spark.table(bronze.name)
         names = {target.in_file: target.name for target in bronze.targets}
@@ -115,7 +115,7 @@ class Reading:
             at_least = [self._at_least(table, names.get(column, column), low) for column, low in lows]
             recent = reduce(lambda one, other: one | other, at_least, f.lit(False))
             first: Any = table.where(recent).agg(f.min("_batch_id")).first()
-            table = table.where(f.col("_batch_id") >= f.lit(first[0]))  # NULL: none
+            table = table.where(f.col("_batch_id") >= f.lit(first[0]))  # NULL selects no rows
         compared = [*(target.name for target in bronze.targets), "_rescued_data"]
         keys = self._keys(bronze)
         known = _newest(table.join(looked_at.select(keys), on=keys, how="left_semi"), keys, compared)
@@ -133,7 +133,7 @@ class Reading:
         )
 
     def deleted(self, bronze: BronzeTable) -> DataFrame:
-        """Return, for each key that the source has no more, bronze's last row of it as a deleted one."""
+        """Return a deleted row for each key missing from the source, with the key's last values in bronze."""
         keys = self._keys(bronze)
         targets = [target for target in bronze.targets if target.name in keys]
         there = self.rows(sql.SQL("true"), targets).select(keys)
@@ -151,11 +151,11 @@ class Reading:
         )
 
     def present(self, bronze: BronzeTable) -> int:
-        """Return how many keys bronze has that are not deleted."""
+        """Return the number of keys in bronze that are not deleted."""
         return self._present(bronze, self._keys(bronze)).count()
 
     def _at_least(self, table: DataFrame, column: str, low: Any) -> Column:
-        """Return whether bronze's column is at least a value as the source has it."""
+        """Return whether a column of bronze is at least a value of the source."""
         of = table.schema[column].dataType
         if isinstance(low, datetime) and low.tzinfo is None and isinstance(of, TimestampType):
             low = low.replace(tzinfo=ZoneInfo(self._feed.external.time_zone))
@@ -178,7 +178,7 @@ class Reading:
         return self._spark.read.jdbc(self._url, text, predicates=parts, properties=self._properties)
 
     def _parts(self, condition: sql.Composable, extent: Extent | None) -> list[str]:
-        """Return conditions that cut rows into parts, to be read side by side: ranges of the key."""
+        """Return conditions that cut the rows into parts that are read in parallel: ranges of the key."""
         key = self._feed.external.key[0]
         name = sql.Identifier(key)
         extent = extent or self._source.extent(self._taken, key, condition)
@@ -197,7 +197,7 @@ class Reading:
 
 
 def _newest(rows: DataFrame, keys: Sequence[str], compared: Sequence[str]) -> DataFrame:
-    """Return of each key the row that landed last, as the struct `newest`."""
+    """Return the row that landed last for each key, as the struct `newest`."""
     values = [in_sql(name) for name in compared if name not in keys]
     order = f.struct("_batch_id", "_row_number")
     return rows.groupBy([in_sql(key) for key in keys]).agg(
@@ -208,7 +208,7 @@ def _newest(rows: DataFrame, keys: Sequence[str], compared: Sequence[str]) -> Da
 
 
 def _merged(others: Sequence[Column]) -> Column:
-    """Return as one JSON object what bronze has no column for, and what Spark has no value for."""
+    """Return one JSON object: fields without a column in bronze, and values that Spark cannot hold."""
     strange = f.col(RESCUED)
     if not others:
         return strange

@@ -1,8 +1,8 @@
 """A snapshot of a PostgreSQL database, held open so that several connections read the same rows.
 
-No transaction is passed over. Those that run when the clock is read may commit later, with cursors from
-before. Short ones are waited for; long ones are kept in the state, and once they have ended, a landing looks
-for all rows that were written since the snapshot at which they ran, whatever their cursor says.
+No transaction is missed. A transaction that runs when the clock is read may commit later, with earlier
+cursor values. A landing waits for short transactions and keeps long ones in the state. After they have ended,
+a landing looks for all rows written since the snapshot at which they ran, whatever their cursor is.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from psycopg import conninfo, sql
 from python_ingest.errors import LandingError
 from python_ingest.feeds.connections import Connection, variable
 
-PATIENCE = 1.0  # seconds for running transactions to come to an end
+PATIENCE = 1.0  # seconds to wait for running transactions to end
 POLL_SECONDS = 0.02
 CONNECT_SECONDS = 10
-LOCK_SECONDS = 60  # for a table that another session has locked whole
+LOCK_SECONDS = 60  # seconds to wait for a table that another session has locked exclusively
 SHARED_OPTIONS = (
     "sslmode",
     "sslrootcert",
     "sslcert",
     "sslkey",
-)  # which the Java driver knows by the same names
+)  # the Java driver has the same names
 REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (psycopg.errors.InvalidPassword, "Correct the user or password in {variable}."),
     (psycopg.errors.InvalidAuthorizationSpecification, "Correct the user in {variable}."),
@@ -50,7 +50,7 @@ REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
 )
 
 
-# Of this database, but for those that only look; a prepared one has no process.
+# The transactions of this database, except autovacuum and WAL senders; a prepared one has no process.
 RUNNING = """
     select distinct locks.virtualtransaction
     from pg_locks as locks
@@ -67,12 +67,12 @@ class Snapshot:
     """A snapshot.
 
     Attributes:
-        connection: sees it, as long as its transaction goes on.
-        name: by which other connections see it.
-        clock: the server's time just before.
-        lowest: no transaction that runs then, or begins later, has a number below it.
-        running: the transactions that ran when the clock was read and did not come to an end in time.
-        all_running: all that ran just before it was taken.
+        connection: the connection that holds the snapshot, until its transaction ends.
+        name: the name by which other connections import the snapshot.
+        clock: the server's time just before the snapshot.
+        lowest: no transaction that runs at the snapshot, or begins later, has a number below it.
+        running: the transactions that ran when the clock was read and did not end in time.
+        all_running: all transactions that ran just before the snapshot.
     """
 
     connection: psycopg.Connection[Any]
@@ -90,12 +90,13 @@ class Snapshot:
 
 @contextmanager
 def snapshot(to: Connection) -> Iterator[Snapshot]:
-    """Take a snapshot, read-only, and let it go at the end."""
+    """Take a read-only snapshot, and release it at the end."""
     with psycopg.connect(**parameters(to), autocommit=True) as connection:
         connection.execute("set time zone 'UTC'")
         connection.execute("set datestyle to 'ISO'")
         connection.execute(f"set lock_timeout to {LOCK_SECONDS * 1000}")
-        # In this order, what begins before the clock is read and ends after the snapshot is taken is in both.
+        # In this order, both sets have each transaction that begins before the clock is read and ends after
+        # the snapshot is taken.
         clock: Any = connection.execute("select clock_timestamp()").fetchone()
         before = running = _running(connection)
         until = time.monotonic() + PATIENCE
@@ -127,13 +128,13 @@ def jdbc(to: Connection) -> tuple[str, dict[str, str]]:
 
 @contextmanager
 def told(feed: str, to: Connection) -> Iterator[None]:
-    """Turn the server's errors into what happened, where, and what to do, without the password."""
+    """Turn a server error into one that says what happened, where and what to do, without the password."""
     try:
         yield
     except psycopg.Error as error:
         said = (error.diag.message_primary or str(error).strip()).splitlines()[0].strip()
         remedy = next((fix for kind, fix in REMEDIES if isinstance(error, kind)), REMEDIES[-1][1])
-        if "authentication failed" in said:  # libpq gives no code for what fails while it connects
+        if "authentication failed" in said:  # libpq has no error code for a failed connection
             remedy = REMEDIES[0][1]
         raise LandingError(
             f"Feed '{feed}', connection '{to.name}': {to.redacted(said)}. The mark did not move.",
@@ -146,13 +147,13 @@ def literal(text: str | None, of: str) -> sql.Composed:
 
     Args:
         text: the value as the server writes it.
-        of: its type, as the server calls it.
+        of: the server's name of its type.
     """
     return sql.SQL("cast({} as {})").format(sql.Literal(text), raw(of))
 
 
 def raw(text: str) -> sql.SQL:
-    """Return our own words, the server's, or a declared query, as SQL."""
+    """Return trusted text as SQL: our own, the server's or a declared query."""
     return sql.SQL(text)
 
 

@@ -1,4 +1,4 @@
-"""What a feed reads: a table, a view or a query of PostgreSQL."""
+"""The source of a feed: a table, a view or a query of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.columns import INTEGERS, SourceColumn, columns_of
 from python_ingest.postgresql.snapshot import Snapshot, raw
 
-WITH_XMIN = ("r", "p", "m")  # tables, partitioned ones, materialized views
+WITH_XMIN = ("r", "p", "m")  # tables, partitioned tables, materialized views
 IDENTITY = (
     "select database.oid::text || '.' || class.oid::text, class.relkind::text "
     "from pg_class as class, pg_database as database "
@@ -21,7 +21,7 @@ IDENTITY = (
 
 @dataclass(frozen=True)
 class Extent:
-    """How many rows there are, and the lowest and highest of a column that is a whole number."""
+    """The number of rows, and the lowest and highest value of an integer column."""
 
     rows: int
     low: int | None
@@ -33,10 +33,10 @@ class Source:
     """A table, a view or a query.
 
     Attributes:
-        relation: what follows `from`.
-        identity: which table of this name it is; of a query only that it is one.
-        has_xmin: whether its rows say which transaction wrote them.
-        columns: its columns.
+        relation: the SQL after `from`.
+        identity: tells a table from another one of the same name; `query` for a query.
+        has_xmin: whether each row has the number of the transaction that wrote it.
+        columns: the source's columns.
     """
 
     relation: sql.Composable
@@ -52,13 +52,13 @@ class Source:
     def extent(
         self, taken: Snapshot, column: str, condition: sql.Composable, most: int | None = None
     ) -> Extent:
-        """Return how far the rows go for which a condition holds.
+        """Return the extent of the rows that a condition selects.
 
         Args:
             taken: the snapshot.
-            column: of another type than a whole number it has neither lowest nor highest.
+            column: the column whose lowest and highest values are wanted; None if it is not an integer.
             condition: the condition.
-            most: the number of rows at which counting ends, whichever they are.
+            most: the number of rows at which counting stops.
         """
         low_high = "min(of), max(of)" if self.types[column] in INTEGERS else "null, null"
         query = raw(
@@ -69,10 +69,10 @@ class Source:
 
 
 def source_of(feed: TableFeed, taken: Snapshot) -> Source:
-    """Return what a feed reads.
+    """Return the source of a feed.
 
     Raises:
-        LandingError: when it lacks a column that the declaration names.
+        LandingError: when the source lacks a column that the declaration names, or the column is undeclared.
     """
     external = feed.external
     if external.query:
@@ -80,7 +80,7 @@ def source_of(feed: TableFeed, taken: Snapshot) -> Source:
         return _checked(feed, Source(query, "query", False, tuple(columns_of(taken, query))))
     table = sql.Identifier(*str(external.table).split("."))
     found = taken.one(sql.SQL(IDENTITY).format(sql.Literal(table.as_string(taken.connection))))
-    assert found  # noqa: S101  # else the cast to regclass fails
+    assert found  # noqa: S101  # without the table, the cast to regclass fails
     return _checked(feed, Source(table, found[0], found[1] in WITH_XMIN, tuple(columns_of(taken, table))))
 
 

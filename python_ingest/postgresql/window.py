@@ -1,4 +1,4 @@
-"""Which rows of a table are read: those past the mark, in slices, and those to look at again."""
+"""The rows of a table that a landing reads: rows after the mark, in slices, and rows to check again."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Window:
     """The rows of one landing.
 
     Args:
-        snapshot: where they are read.
+        snapshot: the snapshot to read from.
         external: the declaration.
-        source: what is read.
-        state: how far it is landed.
-        compares_all: whether rows up to the mark are all looked at again.
+        source: the table, view or query to read.
+        state: how far the source is landed.
+        compares_all: whether all rows up to the mark are checked again.
 
     Attributes:
-        is_anew: whether all rows are looked at again, whatever the mark.
+        is_anew: whether all rows are checked again, because no mark applies.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Window:
         self.is_anew = not external.cursor or (known is None and state.mark is not None)
         self._mark = Mark(known["cursor"], tuple(known["key"])) if known and "cursor" in known else None
         self._cursor: sql.Composable = _identifiers(external.cursor)
-        if len(external.cursor) > 1:  # of one alone, coalesce would match no index
+        if len(external.cursor) > 1:  # with a single column, coalesce would prevent the use of an index
             self._cursor = sql.SQL("coalesce({})").format(self._cursor)
         self._place = sql.SQL("({}, {})").format(self._cursor, _identifiers(external.key))
         self._cursor_type = self._types[external.cursor[0]] if external.cursor else ""
@@ -75,13 +75,13 @@ class Window:
             self._begins = self._earlier(self._upper, external.first_window, self._cursor_type)
 
     def marked(self, mark: Mark | None) -> dict[str, Any]:
-        """Return a mark as the state keeps it; of a feed without cursor only that there was a landing."""
+        """Return a mark as the state stores it; without a cursor it only shows that a landing took place."""
         if mark is None:
             return {"by": self._by}
         return {"by": self._by, "cursor": mark.cursor, "key": list(mark.key)}
 
     def slices(self, largest: int) -> Iterator[Slice]:
-        """Cut the rows past the mark into slices of at most so many."""
+        """Cut the rows after the mark into slices of at most `largest` rows."""
         low, last = self._mark, None if self.is_anew else self._at(self._mark, "desc", 0)
         while last is not None:
             past = self._past(low)
@@ -90,23 +90,23 @@ class Window:
                 yield Slice(past, last, extent)
                 return
             end = self._at(low, "asc", largest - 1)
-            assert end  # noqa: S101  # there are more
+            assert end  # noqa: S101  # more rows follow
             yield Slice(self._between(low, end), end, None)
             low = end
 
     def start(self) -> datetime | None:
-        """Return where a first landing begins, as a time; None where it takes everything."""
+        """Return the time from which a first landing reads; None if it reads everything."""
         if self._begins is None:
             return None
         row = self._snapshot.one(sql.SQL("select {}").format(self._instant(self._begins)))
         return row[0] if row else None
 
     def last(self) -> Mark | None:
-        """Return the place of the last row that there is; None without a cursor, or without a row."""
+        """Return the position of the last row; None without a cursor or without rows."""
         return self._at(None, "desc", 0) if self._external.cursor else None
 
     def rechecked(self) -> sql.Composable | None:
-        """Return the condition of the rows up to the mark that are looked at again; None for none."""
+        """Return the condition of the rows up to the mark to check again; None if there are no such rows."""
         if self.is_anew:
             no_later = sql.SQL("({0} is null or {0} <= {1})")
             return FOREVER if self._upper is None else no_later.format(self._cursor, self._upper)
@@ -123,7 +123,7 @@ class Window:
         return sql.SQL("{} and ({})").format(self._up_to_mark(), sql.SQL(" or ").join(conditions))
 
     def low_values(self) -> list[tuple[str, Any]] | None:
-        """Return columns with the lowest value that rechecked rows have in one of them; None for no bound."""
+        """Return columns with lowest values; a rechecked row reaches one of them. None means no bound."""
         if self.is_anew or self._compares_all or self._ended:
             return None
         lows = self._lows()
@@ -133,7 +133,7 @@ class Window:
         return list(zip([name for name, _ in lows], row or (), strict=True))
 
     def time_of(self, mark: Mark | None) -> datetime | None:
-        """Return a mark's cursor as a time; None where it is none."""
+        """Return a mark's cursor as a time; None if it is not a time."""
         if mark is None or not self._is_time:
             return None
         row = self._snapshot.one(
@@ -142,20 +142,20 @@ class Window:
         return row[0] if row else None
 
     def without_cursor(self) -> int:
-        """Return how many rows have no cursor, up to 1000: they are never past a mark."""
+        """Return the number of rows without a cursor value, up to 1000; they are never after a mark."""
         query = "select count(*) from (select from {} where {} is null limit 1000) as without"
         row = self._snapshot.one(sql.SQL(query).format(self._source.relation, self._cursor))
         return int(row[0]) if row else 0
 
     @property
     def _overlap(self) -> int:
-        """Seconds; an hour where clocks are put back and times do not say their zone."""
+        """The overlap in seconds; the default is an hour for local times that may be set back, else 0."""
         is_local = self._cursor_type == "timestamp without time zone" and self._external.time_zone != "UTC"
         return self._external.overlap if self._external.overlap is not None else HOUR * is_local
 
     def _lows(self) -> list[tuple[str, sql.Composed]]:
-        """Return columns with the lowest value of rows that are looked at again."""
-        assert self._mark  # noqa: S101  # there is no lookback before it
+        """Return columns, each with the lowest value of the rows to check again."""
+        assert self._mark  # noqa: S101  # callers have checked it
         at = literal(self._mark.cursor, self._cursor_type)
         lows: list[tuple[str, sql.Composed]] = []
         if self._overlap:
@@ -170,7 +170,7 @@ class Window:
         return sql.SQL("cast({} - {} as {})").format(at, back, raw(of))
 
     def _upper_bound(self) -> sql.Composable | None:
-        """Return the highest cursor that is read: the database's clock less the safety lag."""
+        """Return the highest cursor to read: the database's clock minus the safety lag."""
         if not self._is_time:
             return None
         clock = literal(self._snapshot.clock.isoformat(), "timestamptz")
@@ -208,16 +208,16 @@ class Window:
         return sql.SQL("{} and {}").format(self._past(low), end) if low or self._begins else end
 
     def _up_to_mark(self) -> sql.Composed:
-        assert self._mark  # noqa: S101  # asked only where there is one
+        assert self._mark  # noqa: S101  # called only if there is a mark
         return sql.SQL("({} is null or {} <= {})").format(
             self._cursor, self._place, self._literal(self._mark)
         )
 
     def _at(self, low: Mark | None, order: str, skipped: int) -> Mark | None:
-        """Return the place of the row past a mark that comes after so many others, in an order."""
+        """Return the position of the row after a mark, in an order, that follows `skipped` others."""
         places = (self._cursor, *map(sql.Identifier, self._external.key))
         directed = sql.SQL(", ").join(sql.SQL("{} {}").format(part, raw(order)) for part in places)
-        texts = [  # under names of their own: an ORDER BY would take them for the columns
+        texts = [  # under their own names: otherwise ORDER BY would use the texts, not the columns
             sql.SQL("cast({} as text) as {}").format(part, sql.Identifier(f"place_{number}"))
             for number, part in enumerate(places)
         ]
@@ -234,7 +234,7 @@ class Window:
 
 
 def written_since(state: SourceState, taken: Snapshot) -> str | None:
-    """Return since which transaction rows may have come that an earlier landing did not see, or None."""
+    """Return the transaction since which rows may exist that earlier landings did not see, or None."""
     return state.open_since if state.open_since and set(state.still_running) - taken.all_running else None
 
 

@@ -1,4 +1,4 @@
-"""The dbt project around the lake: its folder, its parsed manifest, its profile."""
+"""The dbt project of the lake: its folder, its parsed manifest, and its profile."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Project:
         root: the folder of dbt_project.yml.
         feeds: the declared feeds by name.
         ops_schema: the schema of the state tables.
-        tables: what the project lands, builds and keeps, as `schema.name`.
-        manifest: what dbt has parsed; commands of the same process need not parse again.
+        tables: the tables that the project lands, builds and keeps, as `schema.name`.
+        manifest: dbt's parsed manifest, so that later commands in this process need not parse again.
     """
 
     root: Path
@@ -35,10 +35,10 @@ class Project:
 
 
 def enter_root() -> Path:
-    """Change into the project's folder, found from the current one upwards, and return it.
+    """Change to the project's folder, searched from the current folder upwards, and return it.
 
     Raises:
-        TidemarkError: when there is no dbt project here.
+        TidemarkError: if there is no dbt project.
     """
     here = Path.cwd()
     for folder in (here, *here.parents):
@@ -55,8 +55,8 @@ def load() -> Project:
     """Parse the project with dbt and validate its feeds.
 
     Raises:
-        DbtError: when dbt cannot parse the project.
-        DeclarationError: when a feed is declared wrongly.
+        DbtError: if dbt cannot parse the project.
+        DeclarationError: if a feed's declaration is invalid.
     """
     root = enter_root()
     manifest = invoke_dbt(["--quiet", "parse"])
@@ -76,16 +76,16 @@ def load() -> Project:
 
 
 def invoke_dbt(arguments: Sequence[str]) -> Any:
-    """Run a dbt command in this process, on the Spark session that is already warm.
+    """Run a dbt command in this process, with the Spark session that is already running.
 
     Args:
-        arguments: the words after `dbt`, as on a command line.
+        arguments: the words after `dbt` on a command line.
 
     Returns:
         dbt's result: the manifest for `parse`, the node results for `build`, `run` and `test`.
 
     Raises:
-        DbtError: when the command fails; dbt has printed the reasons by then.
+        DbtError: if the command fails; dbt has then already printed the reasons.
     """
     from dbt.cli.main import dbtRunner
 

@@ -1,4 +1,4 @@
-"""`dbt build` in this process, and what it did in a form that can be printed."""
+"""Run `dbt build` in this process, and summarize its result for printing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Wrote:
 
     Attributes:
         table: `schema.name`.
-        said: the words of its materialization, such as `20 inserted, 3 updated`.
+        said: the message of its materialization, such as `20 inserted, 3 updated`.
         rows: rows inserted, updated and deleted.
         seconds: run time of the node.
     """
@@ -39,11 +39,11 @@ class Built:
     """The outcome of a build.
 
     Attributes:
-        tables: one entry a seed, model or snapshot that succeeded, in the order of completion.
+        tables: one entry per seed, model or snapshot that succeeded, in the order of completion.
         passed: number of tests that passed.
-        warned: name and message of tests that warn.
+        warned: name and message of tests that gave a warning.
         failed: name and message of nodes that failed.
-        skipped: number of nodes not run because of a failure before them.
+        skipped: number of nodes that did not run because an earlier node failed.
     """
 
     tables: list[Wrote] = field(default_factory=list)
@@ -59,10 +59,10 @@ def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> B
     Args:
         options: the words after `dbt build`, such as `--select silver`.
         progress: called with the name of each node that starts.
-        manifest: what dbt parsed before in this process; None to parse now.
+        manifest: dbt's manifest, if this process has already parsed the project; None to parse now.
 
     Raises:
-        DbtError: when dbt cannot run at all. Failures of nodes are part of the outcome.
+        DbtError: if dbt cannot run at all. Failures of nodes are part of the outcome.
     """
     from dbt.cli.main import dbtRunner
 
@@ -80,7 +80,7 @@ def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> B
 
 
 def summarize(results: Iterable[Any]) -> Built:
-    """Sort dbt's node results into an outcome."""
+    """Convert dbt's node results to an outcome."""
     built = Built()
     for result in results:
         node, status = result.node, str(result.status)

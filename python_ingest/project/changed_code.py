@@ -1,4 +1,4 @@
-"""Which models have other code than at their last run."""
+"""Find the models whose code has changed since their last run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def changed_models(spark: SparkSession, project: Project, tables: Sequence[str]) -> dict[str, str]:
-    """Say which models have other code than at their last run.
+    """Return the models whose code has changed since their last run, with the changed part.
 
     The code's fingerprints are the last part of `contract` in the model's checkpoints, as the
     engine's macro `contract_of` writes it. Values of variables are not compared here.

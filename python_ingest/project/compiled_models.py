@@ -1,4 +1,4 @@
-"""Models compiled by dbt, and what each would read, for commands that look and do not run."""
+"""Compile models with dbt and collect what each would read, for commands that do not run models."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PLAIN_READS = "\n{{ dbt.plain_reads() }}"  # a model without changes() and its k
 
 @dataclass(frozen=True)
 class Source:
-    """What a compiled model reads of one source.
+    """What a compiled model reads from one source.
 
     Attributes:
         name: `schema.name`.
-        state: `incremental` for some versions, `nothing new`, else why it is read whole.
-        after: the version after which it is read; None where it is read whole.
-        last: the version up to which it is read; None where it has no versions.
+        state: `incremental` for some versions, `nothing new`, or the reason for a full scan.
+        after: the version after which it is read; None for a full scan.
+        last: the version up to which it is read; None if the source has no versions.
         said: the same in words, such as `versions 12..15`.
         unproven: why a rebuild from it proves nothing: `never read`, `another table`, `changed`; or None.
     """
@@ -46,10 +46,10 @@ class Compiled:
         table: `schema.name`.
         sql: its query.
         reads: its sources.
-        prunes: name of a source and words, such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, where it
-            reads only what its changes touch.
+        prunes: by name of a source, a text such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, if the
+            model reads only what its changes touch.
         materialized: as in dbt.
-        asks_incremental: whether its SQL asks `is_incremental()`.
+        asks_incremental: whether its SQL calls `is_incremental()`.
     """
 
     table: str
@@ -61,20 +61,20 @@ class Compiled:
 
     @property
     def is_unproven(self) -> bool:
-        """Whether nothing says what it has read: it asks `is_incremental()` and reads by plain `ref()`."""
+        """Whether its reads are unknown: it calls `is_incremental()` and reads only by plain `ref()`."""
         return self.asks_incremental and not self.reads
 
 
 def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
-    """Compile models with dbt; nothing is run.
+    """Compile models with dbt without running them.
 
     Args:
         selection: dbt selectors; empty for all models.
-        purpose: `verify` reads each source whole as of the model's checkpoint; `explain` reads what
-            the next run would.
+        purpose: `verify` makes a model read each source in full, as of its checkpoint; `explain` makes it
+            read what the next run would read.
 
     Raises:
-        DbtError: when a model cannot be compiled.
+        DbtError: if a model cannot be compiled.
     """
     from dbt.cli.main import dbtRunner
 

@@ -1,4 +1,4 @@
-"""What the next run would do, model by model, and why; nothing is run."""
+"""Explain what the next run would do for each model, and why, without running anything."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Read:
-    """What a model would read of one source.
+    """What a model would read from one source.
 
     Attributes:
         source: `schema.name`.
         said: which versions, and why these.
-        rows: rows written to the source by these versions, or all rows when it is read whole.
-        bytes: bytes of the same.
-        is_idle: whether that is nothing.
-        touches: to which values of a column it would go back in the whole source, or nothing.
+        rows: rows that these versions wrote to the source, or all rows for a full scan.
+        bytes: the bytes of those rows.
+        is_idle: whether there is nothing to read.
+        touches: the values of a column for which it would also read older rows of the source, or empty.
     """
 
     source: str
@@ -41,9 +41,9 @@ class Plan:
 
     Attributes:
         table: `schema.name`.
-        reads: what it would read as things stand.
-        waits_for: models below it that the same run would change first, so that it may read more.
-        unproven: whether its SQL asks `is_incremental()` itself, so that nothing says what it reads.
+        reads: what it would read in the current state.
+        waits_for: upstream models that the same run would change first, so that it may read more.
+        unproven: whether its SQL calls `is_incremental()` itself, so that its reads are unknown.
     """
 
     table: str
@@ -64,7 +64,7 @@ def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
         selection: dbt selectors; empty for all models.
 
     Returns:
-        A plan for each model, those that feed others first.
+        A plan for each model; models come after those that they read.
     """
     plans: dict[str, Plan] = {}
     waiting = {model.table: model for model in compiled_models(selection, purpose="explain")}
@@ -102,7 +102,7 @@ def _read(spark: SparkSession, source: Source) -> Read:
 
 
 def _commits(spark: SparkSession, table: str, after: int, last: int) -> list[Mapping[str, str]]:
-    """Return what the commits after a version up to another say of themselves."""
+    """Return the metrics of the commits after version `after` up to version `last`."""
     if table_format(spark) != DELTA:
         return [*_summaries(spark, table, after, last)]
     log = DeltaLog(spark, table)
@@ -115,7 +115,7 @@ BYTES = ("numTargetBytesAdded", "numOutputBytes", "added-files-size")
 
 
 def _total(metrics: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
-    """Add up metrics of commits; a plain write tells its rows as `numOutputRows`, a merge by kind."""
+    """Add up metrics of commits; a plain write has its rows as `numOutputRows`, a merge has them by kind."""
     total = 0
     for commit in metrics:
         found = [int(commit[name]) for name in names if name in commit]
@@ -124,7 +124,7 @@ def _total(metrics: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
 
 
 def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[dict[str, str]]:
-    """Return what an Iceberg table's snapshots after one up to another say of themselves, but compactions."""
+    """Return the summaries of an Iceberg table's snapshots after one up to another, without compactions."""
     line = snapshots_of(spark, source)
     ids = [snapshot["snapshot_id"] for snapshot in line]
     span = line[ids.index(last) : ids.index(after) if after in ids else len(line)]

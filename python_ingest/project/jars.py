@@ -1,7 +1,7 @@
-"""Fetch the jars of jars.lock into .jars/ once, with the Ivy that pyspark ships, and check their hashes.
+"""Fetch the jars of jars.lock into .jars/ once, with the Ivy that pyspark includes, and check their hashes.
 
-Run as `python -m python_ingest.project.jars [LOCK FOLDER]` (`make setup` does). Without `spark.jars.packages`
-a session starts with no resolution and needs no network.
+Run it as `python -m python_ingest.project.jars [LOCK FOLDER]` (`make setup` does). A session without
+`spark.jars.packages` starts without dependency resolution and needs no network.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_lock(lock: Path) -> list[Jar]:
     """Read jars.lock.
 
     Raises:
-        TidemarkError: for a line that is not `SHA-256  group:artifact:version[:classifier]`.
+        TidemarkError: if a line is not `SHA-256  group:artifact:version[:classifier]`.
     """
     jars = []
     for number, line in enumerate(lock.read_text(encoding="utf-8").splitlines(), start=1):
@@ -62,10 +62,10 @@ def read_lock(lock: Path) -> list[Jar]:
 
 
 def check_jars(folder: Path = FOLDER) -> None:
-    """Stop where the jars are missing.
+    """Check that a folder has jars.
 
     Raises:
-        TidemarkError: when a project's folder has none.
+        TidemarkError: if it has none.
     """
     if not any(folder.glob("*.jar")):
         raise TidemarkError(
@@ -75,19 +75,19 @@ def check_jars(folder: Path = FOLDER) -> None:
 
 
 def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
-    """Bring the jars that are not there yet into the folder, and remove those that are not locked.
+    """Fetch the missing jars into the folder, and remove jars that are not in the lock file.
 
     A jar with a wrong hash is not kept.
 
     Args:
-        jars: what to fetch.
-        folder: where to put them.
+        jars: the jars to fetch.
+        folder: where to store them.
 
     Returns:
         The paths of the jars fetched now.
 
     Raises:
-        TidemarkError: when a jar cannot be had, or its hash is not the locked one.
+        TidemarkError: if a jar cannot be fetched, or its hash differs from the lock file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     locked = {jar.file_name for jar in jars}
@@ -113,7 +113,7 @@ def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
 
 
 def cache_folder() -> Path:
-    """Return where the locked jars are kept for all projects of a user; another lock has another folder."""
+    """Return the folder that caches the locked jars for all projects of a user; each lock has its own."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "tidemark" / f"jars-{_sha256(LOCK)[:12]}"
 
@@ -141,7 +141,7 @@ def link() -> Path:
 
 
 def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
-    """Retrieve the jars, without what they depend on, into scratch/jars."""
+    """Fetch the jars, without their dependencies, into scratch/jars."""
     dependencies = "".join(
         f"<dependency org={quoteattr(jar.group)} name={quoteattr(jar.artifact)} "
         f'rev={quoteattr(jar.version)} transitive="false">{_classified(jar)}</dependency>'
@@ -196,7 +196,7 @@ def _sha256(path: Path) -> str:
 
 
 def main() -> int:
-    """Fetch what is missing; print one line."""
+    """Fetch missing jars and print one line."""
     try:
         lock, folder = map(Path, sys.argv[1:] or (LOCK, FOLDER))
         jars = read_lock(lock)

@@ -1,9 +1,9 @@
-"""The code of a model or a test: what its rows or its outcome depend on besides the tables that it reads.
+"""The code of a model or a test: what determines its rows or its outcome, apart from the tables it reads.
 
-The code is the SQL as it is written, of the node and of the views that it reads, and the macros that they
-use. Comments, white space and `config(…)` do not count. Of the engine's macros only those count that put row
-logic into a query: the others decide how a model reads and writes, not what its rows are. A change of theirs
-that alters rows raises ENGINE_REVISION.
+The code is the written SQL of the node and of the views that it reads, and the macros that they use.
+Comments, white space and `config(…)` do not count. Of the engine's macros, only those count that put row
+logic into a query: the others decide how a model reads and writes, not what its rows are. If a change to
+them alters rows, it must increase ENGINE_REVISION.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 ENGINE_REVISION = 1
 ENGINE = "dbt_tidemark"  # the package
-ROW_LOGIC = ("staging", "change_records")  # its folders of macros that put row logic into a query
+ROW_LOGIC = ("staging", "change_records")  # its macro folders that put row logic into a query
 DBT = ("dbt", "dbt_spark")
 TOKEN = re.compile(
     r"\{\{-?\s*(?:config\(.*?\)|dbt\.plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
@@ -26,7 +26,7 @@ TOKEN = re.compile(
 )
 ASKS_INCREMENTAL = re.compile(r"\bis_incremental\b")
 NAMED = r"""\b{} \( ['"]([^'"]+)['"]"""
-# functions and names whose values change while all tables stay as they are
+# functions and names whose values change even if no table changes
 UNSETTLED = re.compile(
     r"\b(current_timestamp|current_date|current_time|localtimestamp|now|curdate|getdate|unix_timestamp|"
     r"rand|randn|random|uuid|shuffle|monotonically_increasing_id|spark_partition_id|input_file_name|"
@@ -37,16 +37,16 @@ UNSETTLED = re.compile(
 
 
 def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
-    """Return what there is to compare of a node's code.
+    """Return the parts of a node's code that can be compared.
 
     Args:
         manifest: dbt's manifest.
-        unique_id: of a model or a test.
+        unique_id: the id of a model or a test.
 
     Returns:
         `sql` and `macros`, a fingerprint of each; `variables` and `environment`, the names that the code
-        asks for by `var()` and `env_var()`; `unsettled`, what in it may change its outcome by itself;
-        `asks_incremental`, whether it asks `is_incremental()`.
+        reads with `var()` and `env_var()`; `unsettled`, a part of it that may change the outcome by itself;
+        `asks_incremental`, whether it calls `is_incremental()`.
     """
     texts, used = _texts(manifest, unique_id)
     everything = " ".join([*texts, *used])
@@ -63,11 +63,11 @@ def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
 
 
 def code_texts(manifest: Any, unique_id: str) -> list[str]:
-    """Return a node's code, normalized: its own SQL, that of the views it reads, and the macros used.
+    """Return a node's normalized code: its own SQL, that of the views it reads, and the macros used.
 
     Args:
         manifest: dbt's manifest.
-        unique_id: of a model or a test.
+        unique_id: the id of a model or a test.
     """
     texts, used = _texts(manifest, unique_id)
     return [*texts, *used]
@@ -83,12 +83,12 @@ def _texts(manifest: Any, unique_id: str) -> tuple[list[str], list[str]]:
 
 @lru_cache(maxsize=4096)
 def normalized(text: str) -> str:
-    """Return the words, literals and signs of a code with a blank between; no comments, no `config(…)`."""
+    """Return the tokens of a code, separated by spaces, without comments and `config(…)`."""
     return " ".join(token["kept"] for token in TOKEN.finditer(text) if token["kept"])
 
 
 def _with_views(manifest: Any, node: Any) -> Iterator[Any]:
-    """Give a node, and the views that it reads: their code is part of its own."""
+    """Yield a node and the views that it reads, since their code is part of the node's code."""
     yield node
     for name in sorted(node.depends_on.nodes):
         below = manifest.nodes.get(name)
@@ -97,7 +97,7 @@ def _with_views(manifest: Any, node: Any) -> Iterator[Any]:
 
 
 def _macros(manifest: Any, nodes: Iterable[Any]) -> Iterator[str]:
-    """Give the macros that nodes use, and those that these use in turn; not the engine's and dbt's own."""
+    """Yield the macros that nodes use, directly or indirectly, without the engine's and dbt's own."""
     waiting = [name for node in nodes for name in node.depends_on.macros]
     seen: set[str] = set()
     while waiting:
@@ -111,13 +111,13 @@ def _macros(manifest: Any, nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _is_of_engine(macro: Any) -> bool:
-    """Return whether a macro is of the engine, and decides how a model reads and writes alone."""
+    """Return whether a macro belongs to the engine and only decides how a model reads and writes."""
     first, *inside = PurePath(macro.original_file_path).parts
     return macro.package_name == ENGINE and first == "macros" and inside[0] not in ROW_LOGIC
 
 
 def _settings(node: Any) -> Iterator[str]:
-    """Give what a generic test was told: its condition and its arguments."""
+    """Yield the condition and the arguments of a generic test."""
     yield str(node.config.get("where"))
     metadata = getattr(node, "test_metadata", None)
     yield str(metadata.kwargs if metadata else "")

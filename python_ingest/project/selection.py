@@ -1,4 +1,4 @@
-"""Which feeds dbt selectors choose."""
+"""Find the feeds that dbt selectors match."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from python_ingest.project import Project
 
 
 def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
-    """Return the feeds among what is selected; where there are none, those that the selected models read.
+    """Return the selected feeds; if there are none, the feeds that the selected models read.
 
     Args:
         project: the project, parsed.
         selection: dbt selectors, such as `source:bronze.orders+`.
 
     Raises:
-        DbtError: when dbt does not understand the selectors, or they match nothing.
+        DbtError: if dbt does not understand the selectors, or they match nothing.
     """
     from dbt.cli.main import dbtRunner
 

@@ -1,4 +1,4 @@
-"""The warm Spark session, built from profiles.yml."""
+"""The Spark session of this process, built from profiles.yml."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.
 
 
 def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
-    """Hold the lake and return the Spark session that dbt will use too.
+    """Lock the lake and return the Spark session that dbt will also use.
 
     Args:
         root: the project's folder, which must be the current one.
-        empty: delete what the lake holds first.
+        empty: whether to delete the lake's content first.
 
     Raises:
-        LakeBusyError: when another process holds the lake.
-        TidemarkError: when the jars are not there yet.
+        LakeBusyError: if another process holds the lake.
+        TidemarkError: if the jars are missing.
     """
     check_jars()
     hold(lake_folder())
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # prints a failing query's stack trace, too
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries
     logging.getLogger().addFilter(_is_no_trace_of_py4j)
     if empty:
         _empty(lake_folder())
-    # Spark sets a handler of its own for Ctrl-C, which asks the JVM and waits
+    # Spark installs its own handler for Ctrl-C, which calls the JVM and waits
     with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
         return _session(spark_settings(root))
 
 
 def retarget(spark: SparkSession, root: Path) -> None:
-    """Let a warm session be that of another target of the profile: of the one that DBT_TARGET names.
+    """Switch a running session to the profile's target that DBT_TARGET names.
 
     Args:
         spark: the session.
@@ -56,7 +56,7 @@ def retarget(spark: SparkSession, root: Path) -> None:
 
 
 def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
-    """Leave out the stack trace that py4j logs when the JVM ends: the error itself is told."""
+    """Filter out the stack trace that py4j logs when the JVM ends; the error itself is reported."""
     return not str(record.msg).startswith("Exception while sending command")
 
 
@@ -77,9 +77,10 @@ def _empty(lake: Path) -> None:
 
 @contextmanager
 def _quiet_jvm(logs: Path) -> Iterator[None]:
-    """Send what the JVM prints to its standard error to logs/spark.log while it starts.
+    """Send the standard error of the JVM to logs/spark.log while it starts.
 
-    The JVM inherits the file descriptor, so the redirection lasts for its life; ours ends here.
+    The JVM inherits the file descriptor, so its output stays redirected; for this process the redirection
+    ends here.
     """
     logs.mkdir(parents=True, exist_ok=True)
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The proof: each table against a rebuild from the source versions that it has consumed."""
+"""Prove tables: compare each with a rebuild from the source versions that it has read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHOWN = 10
-AT_ONCE = 2  # while a comparison is planned, which takes one core, another one runs
+AT_ONCE = 2  # planning a comparison takes one core; meanwhile another comparison runs
 UNPROVEN = {
     "never read": "it has no checkpoint for {}",
     "another table": "{} was replaced since its last run",
@@ -31,9 +31,9 @@ class Difference:
     """A row that only one side has.
 
     Attributes:
-        side: `table` for a row that a rebuild would not give, `rebuild` for one that the table lacks.
+        side: `table` for a row that a rebuild would not have, `rebuild` for one that the table lacks.
         row: the row's values by column.
-        copies: how many more of it that side has.
+        copies: how many more copies of it that side has.
     """
 
     side: str
@@ -48,10 +48,10 @@ class Verdict:
     Attributes:
         table: `schema.name`.
         rows: rows in the table.
-        differing: distinct rows of which the two sides do not have the same number.
+        differing: number of distinct rows whose count differs between the two sides.
         shown: the first of them.
         unproven: why the table could not be compared, or None.
-        seconds: time that the comparison took.
+        seconds: run time of the comparison.
     """
 
     table: str
@@ -67,9 +67,9 @@ class Verdict:
 
 
 def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
-    """Rebuild models from what they have consumed and compare both ways, row for row.
+    """Rebuild models from what they have read, and compare both ways, row for row.
 
-    The rebuild is a query, never a table: each model's SQL reads its sources whole, pinned at the
+    The rebuild is a query, not a table: each model's SQL makes a full scan of its sources, as of the
     versions of its checkpoints. Nothing is written.
 
     Args:
@@ -77,7 +77,7 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
         selection: dbt selectors; empty for all models.
 
     Yields:
-        A verdict for each model, in dbt's order. Views keep nothing that could be wrong, and get none.
+        A verdict for each model, in dbt's order. Views store no rows and get no verdict.
     """
     models = compiled_models(selection, purpose="verify")
     kept = [model for model in models if model.materialized not in VIEWS]

@@ -1,1 +1,1 @@
-"""`tidemark add`: a feed declared from its files, with a silver model that lints and builds as it is."""
+"""`tidemark add`: declare a feed from its files, with a silver model that lints and builds unchanged."""

@@ -1,4 +1,4 @@
-"""A column as it is proposed: its name, its types, its SQL in silver."""
+"""A proposed column: its name, its types and its SQL in silver."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Proposed:
-    """A column as it is proposed.
+    """A proposed column.
 
     Attributes:
-        name: in bronze and silver.
-        field: its name in the file.
-        bronze_type: in bronze.
-        type: in silver.
-        is_required: True when no record of the sample lacks it.
-        nulls: words that stand for NULL in the file.
-        is_keyword: True when it has another name because its own is a word of SQL.
+        name: the name in bronze and silver.
+        field: the name in the file.
+        bronze_type: the type in bronze.
+        type: the type in silver.
+        is_required: whether every record of the sample has a value.
+        nulls: words that mean NULL in the file.
+        is_keyword: whether the column was renamed because its name is an SQL keyword.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Proposed:
 
     @property
     def is_cast(self) -> bool:
-        """True when silver's type is another than bronze's."""
+        """Whether the types in silver and bronze differ."""
         return self.type != self.bronze_type
 
     @property
     def sql(self) -> str:
-        """The value in silver."""
+        """The SQL of the value in silver."""
         if self.type.startswith("map<"):
             return f"to_json({self.name})"
         if self.type == "string":
@@ -68,7 +68,7 @@ class Proposed:
 
     @property
     def broken(self) -> str:
-        """The condition that a value is there and has not the column's type."""
+        """The condition for a value that is present but does not have the column's type."""
         words = ", ".join(text_in_sql(word) for word in ("", *self.nulls))
         text = f"trim({self.name}_text)"
         return f"{self.name} is null and {text} {f'not in ({words})' if self.nulls else f'!= {words}'}"
@@ -79,7 +79,7 @@ class Proposed:
 
     @property
     def renamed(self) -> str:
-        """Which name the column has instead of its own, and why."""
+        """The old and the new name, with the reason if it is an SQL keyword."""
         return f"{self.field} to {self.name}{' (an SQL keyword)' if self.is_keyword else ''}"
 
     @property
@@ -91,12 +91,12 @@ def proposed_column(sample: Sample, field: str, entity: str) -> Proposed:
     """Propose a column for a field of the sample.
 
     Args:
-        sample: what the files hold.
-        field: its name in the files.
-        entity: what one record is; begins the column's name where its own is a word of SQL.
+        sample: the sample of the files.
+        field: the name in the files.
+        entity: what one record is; the prefix of the column's name if that is an SQL keyword.
 
     Raises:
-        TidemarkError: when dbt would take the field's name for Jinja.
+        TidemarkError: when dbt would read the field's name as Jinja.
     """
     name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
     if JINJA.search(field):
@@ -116,7 +116,7 @@ def proposed_column(sample: Sample, field: str, entity: str) -> Proposed:
 
 @cache
 def _keywords() -> set[str]:
-    """Return the words that sqlfluff does not take as names, where it is installed."""
+    """Return the words that sqlfluff does not accept as names, or a short list if it is not installed."""
     try:
         from sqlfluff.core.dialects import dialect_selector
     except ImportError:

@@ -1,4 +1,4 @@
-"""The proposal for a feed: what its templates are filled with."""
+"""The proposal for a feed: the values for its templates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RAW = "data/raw"
 
 @dataclass(frozen=True)
 class Proposal:
-    """A feed with its silver model, as it is proposed."""
+    """A proposed feed with its silver model."""
 
     name: str
     location: str
@@ -49,7 +49,7 @@ class Proposal:
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """What is not seen at first sight of what was decided: an event and its words."""
+        """Decisions that the user may not expect: pairs of an event and a message."""
         said = []
         if renamed := [column.renamed for column in self.columns if column.name != column.field]:
             said.append(("renamed", ", ".join(renamed)))
@@ -62,14 +62,14 @@ class Proposal:
 
     @property
     def shown(self) -> list[Proposed]:
-        """Columns whose values are the same in a test's expectation as in a file."""
+        """The columns to show in a test, whose values are the same there as in the file."""
         simple = [column for column in self.columns if column.type in ("string", "bigint", "int")]
         keys = [column for column in self.key if column in simple]
         return [*keys, *[column for column in simple if column not in keys][:3]]
 
     @property
     def versions(self) -> list[dict[str, Any]]:
-        """Two records with one key, the newer one last."""
+        """Two records with the same key, the newer one last."""
         whole = [
             row for row in self.sample.records if all(row.get(key.field) is not None for key in self.key)
         ]
@@ -81,7 +81,7 @@ class Proposal:
         return [first, second | {column.field: first[column.field] for column in self.key}]
 
     def literal(self, column: Proposed, value: Any) -> str:
-        """Return a value of the sample as SQL of its type in bronze."""
+        """Return a value of the sample as SQL, in the column's type in bronze."""
         if value is None:
             return f"cast(null as {column.bronze_type})"
         if isinstance(value, (dict, list)):
@@ -107,14 +107,15 @@ def proposed(
     """Propose a feed for sample files.
 
     Args:
-        sample: what the files hold.
+        sample: the sample of the files.
         files: all files that were found.
-        path: the folder in which they are, or the only one.
-        name: the feed's name; by default that of the folder, or of the files in `data/raw`.
-        key: the columns that tell records apart; by default found in the sample.
+        path: the folder of the files, or the only file.
+        name: the feed's name; the default is the folder's name under `data/raw`, else the start of the file
+            names.
+        key: the columns that identify a record; by default they are found in the sample.
 
     Raises:
-        TidemarkError: when no name, or no key, can be proposed.
+        TidemarkError: when it finds no valid name or key, a name is not unique, or a field would be Jinja.
     """
     folder = path if path.is_dir() else path.parent
     stem = Counter(re.sub(r"\d.*$|\..*$", "", file.name) for file in files).most_common(1)[0][0]
@@ -148,7 +149,7 @@ def proposed(
 
 
 def _pattern(files: Sequence[Path], stem: str | None) -> str:
-    """Return the pattern of a feed's files; of all in their folder when they need not begin with `stem`."""
+    """Return the pattern of a feed's files; without `stem`, it matches all files with their suffix."""
     suffixes = [suffix for suffix in files[0].suffixes if suffix not in OPENERS]
     is_compressed = any(file.suffix in OPENERS for file in files)
     end = f"{suffixes[-1]}{'{,.gz,.bz2,.zst}' if is_compressed else ''}"
@@ -156,12 +157,12 @@ def _pattern(files: Sequence[Path], stem: str | None) -> str:
 
 
 def _grouped(words: Mapping[str, tuple[str, ...]]) -> list[tuple[tuple[str, ...], str]]:
-    """Return words with the fields that have them."""
+    """Return each group of words with the fields that have it."""
     return [(some, ", ".join(f for f in words if words[f] == some)) for some in dict.fromkeys(words.values())]
 
 
 def _without_jinja(value: Any) -> Any:
-    """Return a value with its text such that dbt, which renders tests, leaves it alone."""
+    """Return a value without Jinja in its text, because dbt renders tests."""
     if isinstance(value, dict):
         return {_without_jinja(key): _without_jinja(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Which columns tell the records of a sample apart."""
+"""Find the columns that identify a record of a sample."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.sampling import Sample
 
-COLUMNS = 20  # of which groups are tried
-GROUP = 4  # columns in a group at most
-TRIES = 10  # of groups that hold for the sample, on all records
+COLUMNS = 20  # most columns from which groups are made
+GROUP = 4  # most columns in a group
+TRIES = 10  # most groups, unique in the sample, that are checked on all records
 RECORDS = 500_000
 USABLE = ("string", "bigint", "int", "date", "timestamp")
 IDS = ("id", "key", "code", "uuid", "guid", "number", "no")
@@ -24,11 +24,11 @@ def chosen_key(sample: Sample, wanted: Sequence[str]) -> tuple[str, ...]:
     """Return the fields that a user names as the key.
 
     Args:
-        sample: what the files hold.
+        sample: the sample of the files.
         wanted: names of fields, as in the file or as in SQL.
 
     Raises:
-        TidemarkError: when there is no such field, or it is empty.
+        TidemarkError: when a field does not exist, or no record has a value in all of them.
     """
     names = {sql_name(field): field for field in sample.types} | {field: field for field in sample.types}
     unknown = [name for name in wanted if name not in names]
@@ -46,14 +46,14 @@ def chosen_key(sample: Sample, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 def key_of(sample: Sample, entity: str, newest: str | None) -> tuple[str, ...] | None:
-    """Return the fields that tell records apart, as far as was seen, or None.
+    """Return the fields that identify a record in the files that were read, or None.
 
-    A record that repeats whole counts once. Records that share an id are versions of one thing only where a
-    column says which is the newest.
+    Identical records count once. Records with the same id are versions of one record only if a column shows
+    which version is the newest.
 
     Args:
-        sample: what the files hold.
-        entity: what one record is, such as `invoice`: `invoice_id` and `id` are looked for first.
+        sample: the sample of the files.
+        entity: what one record is, such as `invoice`; `invoice_id` and `id` are tried first.
         newest: the field that grows with each version, or None.
     """
     records = list({repr(row): row for row in sample.records}.values())
@@ -82,7 +82,7 @@ def _is_id(name: str) -> bool:
 
 
 def _ranked(sample: Sample, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return fields that may be part of a key, the likelier ones first; numbers, often measures, apart."""
+    """Return fields that may be part of a key, likely ones first; numbers, often measures, are separate."""
     rank = {"date": 1, "timestamp": 1}
     likely = sorted(names, key=lambda name: 0 if _is_id(name) else rank.get(sample.types[name], 2))[:COLUMNS]
     numbers = [name for name in likely if "int" in sample.types[name] and not _is_id(name)]
@@ -90,7 +90,7 @@ def _ranked(sample: Sample, names: Sequence[str]) -> tuple[list[str], list[str]]
 
 
 def _groups(likely: Sequence[str], numbers: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Give groups of fields: with few numbers before those with many, small ones before large ones."""
+    """Yield groups of fields: first those with few numbers, and among these the small groups first."""
     for count in range(GROUP + 1):
         for size in range(max(count, 1), GROUP + 1):
             for some, others in product(combinations(likely, size - count), combinations(numbers, count)):
@@ -100,7 +100,7 @@ def _groups(likely: Sequence[str], numbers: Sequence[str]) -> Iterator[tuple[str
 def _holding(
     sample: Sample, records: Sequence[Record], groups: Iterable[tuple[str, ...]]
 ) -> Iterator[tuple[str, ...]]:
-    """Give the groups that tell all records apart, of the first few that do so for the sample."""
+    """Yield the groups that identify all records, among the first few that do so in the sample."""
     promising = (group for group in groups if _tells_apart(records, group))
     for group in islice(promising, TRIES):
         if _tells_apart(islice(sample.everything(), RECORDS), group):
@@ -108,7 +108,7 @@ def _holding(
 
 
 def _tells_apart(records: Iterable[Record], fields: tuple[str, ...]) -> bool:
-    """Return whether no two different records have the same values of fields."""
+    """Return whether different records always differ in the fields."""
     seen: dict[int, int] = {}
     for row in records:
         whole = hash(repr(row))

@@ -32,7 +32,7 @@ NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 @dataclass
 class Scaffold:
-    """What was written.
+    """The written files.
 
     Attributes:
         is_new: True if there was no dbt project before.

@@ -1,4 +1,4 @@
-"""Templates of files that are written into a project."""
+"""Render templates into the files of a project."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-ENVIRONMENT = Environment(  # other brackets than dbt's
+ENVIRONMENT = Environment(  # its brackets differ from those of dbt
     loader=PackageLoader("python_ingest.scaffold"),
     block_start_string="<%",
     block_end_string="%>",
@@ -25,11 +25,11 @@ ENVIRONMENT = Environment(  # other brackets than dbt's
 
 
 def write_templates(targets: Mapping[str, Path], **values: Any) -> list[Path]:
-    """Write files, all or none of them rendered; return their paths.
+    """Render all templates, then write the files; return their paths.
 
     Args:
-        targets: where to write, by the template's name.
-        values: what the templates ask for.
+        targets: the file to write for each template.
+        values: the values for the templates.
     """
     texts = {target: ENVIRONMENT.get_template(name).render(**values) for name, target in targets.items()}
     for target, text in texts.items():

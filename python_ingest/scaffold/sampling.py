@@ -1,4 +1,4 @@
-"""What sample files tell: their format, their columns, the types that fit all values seen."""
+"""Read sample files: their format, their columns, and the types that fit all values seen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAMPLE_RECORDS = 5_000
 NULLS = ("na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "?")  # in any letter case
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 WHOLE = r"-?(0|[1-9][0-9]{0,17})"
-TYPES = {  # of text; the first that all values match
+TYPES = {  # types of text values; the first one that all values match is used
     "bigint": WHOLE,
     "decimal": WHOLE + r"([.][0-9]{1,6})?",
     "date": DAY,
@@ -48,12 +48,12 @@ class Sample:
 
     Attributes:
         file_format: csv, json, avro or parquet.
-        options: of the feed's block, beyond the defaults.
-        types: SQL types by field; of a CSV file those that its text could be cast to.
-        records: values by field; of a CSV file text, None where it is empty or a word for NULL.
+        options: options of the feed's block that differ from the defaults.
+        types: SQL types by field; for a CSV file, the types to which its text can be cast.
+        records: values by field; in a CSV file they are text, or None for an empty value or a word for NULL.
         nulls: words for NULL by field, such as NA among numbers.
-        kept_nulls: the same of fields of text, where such a word may be a value.
-        more: gives all records; those of the sample when it is None.
+        kept_nulls: such words in text fields; there they may be values.
+        more: returns all records; if None, the records of the sample are all.
     """
 
     file_format: str
@@ -65,7 +65,7 @@ class Sample:
     more: Callable[[], Iterator[dict[str, Any]]] | None = None
 
     def everything(self) -> Iterator[dict[str, Any]]:
-        """Give all records of the files, as far as they can be read without Spark."""
+        """Return all records of the files that can be read without Spark, else those of the sample."""
         return self.more() if self.more else iter(self.records)
 
 
@@ -73,11 +73,11 @@ def sample_of(spark: Callable[[], SparkSession], files: Sequence[Path]) -> Sampl
     """Read the beginning of some files of one feed.
 
     Args:
-        spark: gives the session, where it is needed: for all formats but CSV.
-        files: the files; the format is that of the first one's name.
+        spark: returns the session; used for all formats except CSV.
+        files: the files; the name of the first one determines the format.
 
     Raises:
-        TidemarkError: when they hold no records that can be read.
+        TidemarkError: when the format is unknown, or the files have no readable records.
     """
     name = files[0].name.removesuffix(".gz").removesuffix(".bz2")
     suffix = name.rpartition(".")[2].lower()
@@ -93,7 +93,7 @@ def sample_of(spark: Callable[[], SparkSession], files: Sequence[Path]) -> Sampl
 
 
 def _text(file: Path) -> tuple[str, str]:
-    """Return the first whole lines of a file, and their encoding."""
+    """Return the first complete lines of a file, and their encoding."""
     with OPENERS.get(file.suffix, open)(file, "rb") as stream:
         content = stream.read(SAMPLE_BYTES)
     if len(content) == SAMPLE_BYTES:
@@ -141,7 +141,7 @@ def _csv(files: Sequence[Path], texts: Sequence[tuple[str, str]]) -> Sample:
 def _all_rows(files: Sequence[Path], delimiter: str, encoding: str) -> Iterator[dict[str, Any]]:
     for file in files:
         opened = OPENERS.get(file.suffix, open)
-        # one that breaks is set aside when it lands
+        # a broken file is ignored here; landing sets it aside
         with (
             suppress(csv.Error, OSError, EOFError),
             opened(file, "rt", encoding=encoding, errors="replace", newline="") as stream,
@@ -150,14 +150,14 @@ def _all_rows(files: Sequence[Path], delimiter: str, encoding: str) -> Iterator[
 
 
 def _rows(lines: Iterable[str], delimiter: str) -> Iterator[dict[str, Any]]:
-    """Give the records under a header line that have a value for each of its columns; empty ones are None."""
+    """Yield the records with as many values as the header has columns; an empty value is None."""
     for row in csv.DictReader(lines, delimiter=delimiter):
         if None not in row and None not in row.values():
             yield {name.strip(): value.strip() or None for name, value in row.items()}
 
 
 def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the type that all values fit, and the words among them that stand for NULL."""
+    """Return the type that fits all values, and the words among them that mean NULL."""
     words = tuple(sorted({value for value in values if value.lower() in NULLS}))
     others = [value for value in values if value not in words] if words else values
     fitting = (of for of, pattern in TYPES.items() if all(re.fullmatch(pattern, value) for value in others))

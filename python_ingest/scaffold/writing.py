@@ -1,4 +1,4 @@
-"""Writing a proposed feed into the project, from templates."""
+"""Write a proposed feed into the project, from templates."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def add(
 
     Args:
         path: a file of the feed, or the folder of its files.
-        name: the feed's name; proposed from the files' names when it is None.
-        key: the columns that tell records apart; found in the files when there are none.
-        feeds: the feeds that are declared.
-        spark: gives the session, where it is needed.
+        name: the feed's name; None proposes one from the file names.
+        key: the columns that identify a record; if empty, they are found in the files.
+        feeds: the declared feeds.
+        spark: returns the session; called only if it is needed.
 
     Returns:
-        What was proposed, and the files that were written.
+        The proposal, and the written files.
 
     Raises:
-        TidemarkError: when there is nothing to read, or the feed is there already.
+        TidemarkError: when there are no readable files, the proposal fails, or the feed already exists.
     """
     files = _files(path)
     feed = proposed(sample_of(spark, files), files, path, name, key)
@@ -74,7 +74,7 @@ def _files(path: Path) -> Sequence[Path]:
 
 
 def _tell_linter(name: str) -> None:
-    """Give the quick linter of pre-commit a stand-in for the staging macro."""
+    """Add a stand-in for the staging macro to the settings of pre-commit's quick linter."""
     text = LINTER.read_text(encoding="utf-8") if LINTER.exists() else ""
     if STAND_INS in text and f"staged_{name} =" not in text:
         body = "select * from {{ landed }}{% endmacro %}"

@@ -1,1 +1,1 @@
-"""Local servers on loopback ports, for `make services`, tests and benchmarks; what starts them stops them."""
+"""Local servers on loopback ports, for `make services`, tests and benchmarks; the caller stops them."""

@@ -1,4 +1,4 @@
-"""PostgreSQL and Kafka on fixed ports of the loopback interface (`make services`), or one for `make tour`."""
+"""PostgreSQL and Kafka on fixed loopback ports for `make services`, or only PostgreSQL for `make tour`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from python_ingest.servers.postgresql import VERSIONS, Postgres, create_cluster,
 
 FOLDER = Path(tempfile.gettempdir()) / f"tidemark-services-{os.getuid()}"
 POSTGRES_PORT, KAFKA_PORT, CONTROLLER_PORT = 55432, 19092, 19093
-PASSWORD = "tidemark"  # noqa: S105  # of a scratch server on the loopback interface
+PASSWORD = "tidemark"  # noqa: S105  # for a scratch server on the loopback interface
 
 
 def start() -> None:
-    """Start both, empty, and print how feeds reach them."""
+    """Start both servers without data, and print the connection settings for feeds."""
     if FOLDER.exists():
         stop()
     if not VERSIONS.exists():
@@ -39,7 +39,7 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Stop both, and delete what they hold."""
+    """Stop both servers and delete their data."""
     if (FOLDER / "postgresql" / "data" / "postmaster.pid").exists():
         Postgres(FOLDER / "postgresql", POSTGRES_PORT, PASSWORD).stop()
     pid = FOLDER / "kafka" / "pid"
@@ -50,7 +50,7 @@ def stop() -> None:
 
 
 def beside(*command: str) -> None:
-    """Run a command with an empty PostgreSQL of its own beside it, where PostgreSQL is installed."""
+    """Run a command, with its own empty PostgreSQL server if PostgreSQL is installed."""
     if not VERSIONS.exists():
         sys.exit(subprocess.run(command, check=False).returncode)
     with postgres() as server:

@@ -1,4 +1,4 @@
-"""What the servers have in common."""
+"""Helpers that all servers use."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pathlib import Path
 from python_ingest.servers.leash import leash
 
 JARS = Path(__file__).resolve().parents[2] / ".servers"
-PATIENCE = 60  # seconds until a server answers
+PATIENCE = 60  # seconds to wait until a server answers
 
 
 class MissingServerError(Exception):
-    """What a server needs is not installed; the message says what, and how to get it."""
+    """A program that a server needs is not installed; the message names it and says how to get it."""
 
 
 def free_port() -> int:
-    """Return a loopback port that nothing listens on."""
+    """Return an unused loopback port."""
     with socket.socket() as some:
         some.bind(("127.0.0.1", 0))
         port: int = some.getsockname()[1]
@@ -30,7 +30,7 @@ def free_port() -> int:
 
 
 def wait_until(answers: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait for a server's answer; an error with the end of its log when it ends or stays silent."""
+    """Wait until a server answers; if it ends or does not answer, raise an error with the end of its log."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
         if answers():
@@ -41,7 +41,7 @@ def wait_until(answers: Callable[[], bool], process: subprocess.Popen[bytes], lo
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give a folder in the system's one, where any user may go; what runs in it ends with this process."""
+    """Make a temporary folder that any user may enter; its servers end with this process."""
     folder = Path(tempfile.mkdtemp(prefix="tidemark-server-"))
     try:
         with leash(folder):

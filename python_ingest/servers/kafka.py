@@ -1,4 +1,4 @@
-"""A Kafka broker in KRaft mode: one process, which is its own controller."""
+"""A Kafka broker in KRaft mode: one process, which is also the controller."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Kafka:
     """A broker.
 
     Args:
-        folder: for its data and log.
-        port, controller: on 127.0.0.1.
+        folder: the folder of its data and log.
+        port, controller: ports on 127.0.0.1.
 
     Attributes:
-        servers: its address.
-        process: the process while it runs.
+        servers: the broker's address.
+        process: the broker's process, once started.
     """
 
     def __init__(self, folder: Path, port: int, controller: int) -> None:
@@ -69,11 +69,11 @@ class Kafka:
 
     @property
     def url(self) -> str:
-        """The broker as a connection has it."""
+        """The broker's URL for a connection."""
         return f"kafka://{self.servers}"
 
     def start(self) -> None:
-        """Start, and wait until it answers."""
+        """Start the broker, and wait until it answers."""
         log = self._folder / "log"
         with log.open("a") as to:
             command = [*self._java, "kafka.Kafka", str(self._folder / "server.properties")]
@@ -83,7 +83,7 @@ class Kafka:
         wait_until(self._answers, self.process, log)
 
     def stop(self) -> None:
-        """Kill it; its data stay."""
+        """Kill the broker; its data stay."""
         if self.process:
             self.process.kill()
             self.process.wait()

@@ -1,8 +1,8 @@
-"""Stops servers when the test process that started them ends, however it ends.
+"""Stop servers when the test process that started them ends, even if it is killed.
 
 A killed test process runs no clean-up. The leash is a second process that waits for the end of its standard
-input: a pipe that the kernel closes together with the test process. It finds the servers by their folder in
-the command lines of /proc, so it works on Linux only.
+input. This is a pipe that the kernel closes when the test process ends. The leash finds the servers by their
+folder in the command lines of /proc, so it works only on Linux.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 @contextmanager
 def leash(folder: Path) -> Iterator[None]:
-    """If this process ends inside, kill the processes that name the folder, and delete it."""
+    """Kill the processes that name a folder and delete it, if this process ends within the block."""
     command = [sys.executable, str(Path(__file__).resolve()), str(folder)]
     watcher = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     try:
@@ -31,7 +31,7 @@ def leash(folder: Path) -> Iterator[None]:
 
 
 def kill_all(folder: Path) -> None:
-    """Kill each process with the folder in its command line, and its group where it leads one."""
+    """Kill each process with the folder in its command line, and its group if it leads one."""
     for entry in Path("/proc").glob("[0-9]*"):
         pid = int(entry.name)
         with contextlib.suppress(OSError):

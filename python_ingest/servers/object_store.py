@@ -14,7 +14,7 @@ from pathlib import Path
 from python_ingest.servers.common import JARS, MissingServerError, free_port, wait_until
 from python_ingest.servers.leash import leash
 
-WITHOUT_TAGS = "change.detection.version.required"  # s3proxy gives none for a file that was put there by hand
+WITHOUT_TAGS = "change.detection.version.required"  # s3proxy has no tag for a file that was copied by hand
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class ObjectStore:
     """An S3-compatible server; an object is a file, a bucket is a folder.
 
     Attributes:
-        folder: where the buckets are.
-        endpoint: its URL.
-        key, secret: what it lets in.
+        folder: the folder of the buckets.
+        endpoint: the server's URL.
+        key, secret: the accepted credentials.
     """
 
     folder: Path
@@ -34,7 +34,7 @@ class ObjectStore:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables by which Spark finds it."""
+        """The environment variables that Spark needs to reach it."""
         return {
             "AWS_ENDPOINT_URL_S3": self.endpoint,
             "AWS_REGION": "us-east-1",
@@ -44,7 +44,7 @@ class ObjectStore:
 
     @property
     def options(self) -> str:
-        """What else Spark is told, as options of `spark-submit`."""
+        """Further settings for Spark, as options of `spark-submit`."""
         return f"--conf spark.hadoop.fs.s3a.{WITHOUT_TAGS}=false"
 
     def bucket(self, name: str) -> Path:
@@ -86,9 +86,9 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
 
 def _answers(url: str) -> bool:
     try:
-        urllib.request.urlopen(url, timeout=5)  # noqa: S310  # our own
+        urllib.request.urlopen(url, timeout=5)  # noqa: S310  # our own server
     except urllib.error.HTTPError:
-        return True  # without a signature nobody is let in
+        return True  # it refuses a request without a signature, so it runs
     except OSError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""PostgreSQL, as Debian installs it, in a cluster of its own."""
+"""PostgreSQL, as Debian installs it, in its own cluster."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Postgres:
     """A running server.
 
     Attributes:
-        folder: the cluster's, with its log.
-        port: on 127.0.0.1.
-        password: of the user `owner`, a superuser.
+        folder: the folder of the cluster and its log.
+        port: the port on 127.0.0.1.
+        password: the password of the superuser `owner`.
     """
 
     folder: Path
@@ -36,26 +36,26 @@ class Postgres:
     password: str
 
     def url(self, database: str = "postgres", user: str = "owner", password: str | None = None) -> str:
-        """Return the URL of a database, as a connection has it."""
+        """Return the URL of a database for a connection."""
         secret = quote(self.password if password is None else password, safe="")
         return f"postgresql://{user}:{secret}@127.0.0.1:{self.port}/{database}"
 
     def connect(self, database: str = "postgres", **options: Any) -> psycopg.Connection[Any]:
-        """Connect; each statement is a transaction, unless told otherwise."""
+        """Connect; by default each statement is its own transaction."""
         return psycopg.connect(self.url(database), **({"autocommit": True} | options))
 
     def create_database(self, name: str) -> str:
-        """Make an empty database and return its URL."""
+        """Create an empty database and return its URL."""
         with self.connect() as connection:
             connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
         return self.url(name)
 
     def stop(self) -> None:
-        """Stop at once, as a crash does."""
+        """Stop immediately, like a crash."""
         self.control("-m", "immediate", "stop")
 
     def start(self, *settings: str) -> None:
-        """Start on the same port, with settings `name=value`."""
+        """Start on the port, with settings of the form `name=value`."""
         options = [
             f"-p {self.port} -h 127.0.0.1 -k {self.folder} -c fsync=off",
             *[f"-c {s}" for s in settings],
@@ -63,14 +63,14 @@ class Postgres:
         self.control("-l", str(self.folder / "log"), "-o", " ".join(options), "start")
 
     def control(self, *arguments: str) -> None:
-        """Call `pg_ctl` and wait for its end."""
+        """Call `pg_ctl` and wait until it ends."""
         _run(self.folder, "pg_ctl", "-D", str(self.folder / "data"), "-w", *arguments)
 
 
 def create_cluster(folder: Path, port: int, password: str) -> Postgres:
-    """Make a cluster in an empty folder; it is not started."""
+    """Create a cluster in an empty folder, without starting it."""
     (folder / "password").write_text(password, encoding="utf-8")
-    if os.geteuid() == 0:  # which the server refuses to be
+    if os.geteuid() == 0:  # the server refuses to run as root
         shutil.chown(folder, "postgres", "postgres")
         shutil.chown(folder / "password", "postgres", "postgres")
     _run(

@@ -1,8 +1,8 @@
 """Archive the classes that a run loads, so that the JVM maps them instead of reading the jars.
 
-This is Java's class data sharing. `make classes` runs `python -m python_ingest.setup.class_archive`: it
+This is Java's class data sharing. `make classes` runs `python -m python_ingest.setup.class_archive`. It
 lands a week of small files and builds their models on a scratch lake. When the JVM ends, it writes
-`.jars/classes.jsa`, which the session's settings name (python_ingest/adapter/spark.yml). A JVM of another
+`.jars/classes.jsa`. The session's settings use this file (python_ingest/adapter/spark.yml). A JVM of another
 version, or with other jars, ignores it.
 """
 
@@ -25,14 +25,14 @@ FEED = "user_events"
 
 
 def main() -> None:
-    """Run what every run does, and wait until the JVM has written the archive."""
+    """Run the steps of a usual run, and wait until the JVM has written the archive."""
     with tempfile.TemporaryDirectory(prefix="tidemark-classes-") as scratch:
         folder = Path(scratch)
         os.environ |= {"TIDEMARK_ARCHIVES_CLASSES": "1", "TIDEMARK_LAKE": str(folder / "lake")}
         os.environ |= {"DBT_TARGET_PATH": str(folder / "target"), "DBT_LOG_PATH": str(folder / "logs")}
         lakehouse = project.load()
         spark = warm_session(lakehouse.root)
-        with suppress(TidemarkError, KeyError):  # without this feed most classes are loaded, too
+        with suppress(TidemarkError, KeyError):  # without this feed most classes are still loaded
             land(spark, lakehouse, [lakehouse.feeds[FEED]])
             build_models([*DATA_ONLY, "--select", f"source:bronze.{FEED}+", "event_types"])
         spark.stop()

@@ -1,4 +1,4 @@
-"""Change records: what a source sends about a change of a row, as JSON-ready dictionaries."""
+"""Change records: a source's description of a row change, as JSON-ready dictionaries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CODES = {"insert": "c", "update": "u", "delete": "d"}
 
 
 def flat(operation: Operation) -> Record:
-    """Return {change_type, sequence, changed_at, …the row's columns}; of a delete, the row as it was."""
+    """Return {change_type, sequence, changed_at, …the row's columns}; for a delete, the deleted row."""
     head = {"change_type": operation.kind, "sequence": operation.sequence, "changed_at": operation.at}
     return plain(head | operation.row)
 
@@ -27,8 +27,8 @@ def envelope(operation: Operation, before: Row | None) -> Record:
     """Return a record in Debezium's form: {before, after, op, ts_ms, source: {table, lsn, ts_ms}}.
 
     Args:
-        operation: the change; `op` is `r` (read by a snapshot) for the stock that a shop starts with.
-        before: the row before it, as `operation.before` has it; None where the source does not tell.
+        operation: the change; `op` is `r` (read by a snapshot) for the rows that a shop starts with.
+        before: the row before the change, as in `operation.before`; None if the source does not send it.
     """
     milliseconds = (operation.at - _EPOCH) // _MILLISECOND
     return {
@@ -41,12 +41,12 @@ def envelope(operation: Operation, before: Row | None) -> Record:
 
 
 def plain(row: Mapping[str, object]) -> Record:
-    """Return a row as JSON has it: times like `2025-01-31T09:30:00.000000Z`, decimals as numbers."""
+    """Return a row with JSON values: times like `2025-01-31T09:30:00.000000Z`, decimals as numbers."""
     return {name: _plain(value) for name, value in row.items()}
 
 
 def disturbed(records: Iterable[T], dice: Dice) -> Iterator[T]:
-    """Deliver records as a careless transport does: each at least once, some again, some after later ones."""
+    """Yield records like a careless transport: each at least once, some twice, some out of order."""
     waiting: list[T] = []
     for record in records:
         waits = dice.below(8) == 0

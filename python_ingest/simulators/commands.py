@@ -28,7 +28,7 @@ simulate = typer.Typer(no_args_is_help=True, help="Generate data like that of a 
 
 
 class Into(str, Enum):
-    """Where a simulation goes."""
+    """The target of a simulated shop."""
 
     POSTGRESQL = "postgresql"
     KAFKA = "kafka"
@@ -36,14 +36,14 @@ class Into(str, Enum):
 
 
 class Form(str, Enum):
-    """How a change is told in Kafka and in files."""
+    """The format of a change in Kafka and in files."""
 
     FLAT = "flat"
     ENVELOPE = "envelope"
 
 
 class FleetInto(str, Enum):
-    """Where a fleet's events go."""
+    """The target of a fleet's events."""
 
     KAFKA = "kafka"
     FILES = "files"
@@ -159,7 +159,7 @@ class _Way:
         return connection_of(self.connection or default, kind)
 
     def sender(self, topic_prefix: str) -> Send:
-        """How messages go to Kafka or into files."""
+        """Return the function that sends messages to Kafka or into files."""
         from python_ingest.simulators.targets import FilesTarget, KafkaTarget
 
         if self.folder is not None:

@@ -1,4 +1,4 @@
-"""A repeatable simulator of a fleet of devices that report temperatures, faults included."""
+"""A repeatable simulator of a fleet of devices that report temperatures, including faults."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from python_ingest.simulators.dice import Dice
 
 Event = dict[str, Any]
 
-# In a hundred events, devices, or devices a day.
+# Rates per hundred events, devices or device days.
 _DUPLICATE, _CORRECTED, _LATE, _VERY_LATE, _FAULTY = 4, 2, 3, 1, 2
 _SKEWED_DEVICES, _SILENT_A_DAY = 10, 15
 _DAY, _MINUTE, _MILLISECOND = timedelta(days=1), timedelta(minutes=1), timedelta(milliseconds=1)
-_REPORTING = timedelta(hours=23, minutes=50)  # of a day; so that what is not late arrives on the same one
+_REPORTING = timedelta(hours=23, minutes=50)  # part of a day; events in it arrive the same day if not late
 _STATUS = {"ok": 94, "warning": 5, "maintenance": 1}
 _FIRMWARE = ("2.0.0", "2.0.1", "2.1.0-rc1")
 
 
 @dataclass(frozen=True)
 class DeviceDay:
-    """What arrived on a day, in the order of `ingest_ts`."""
+    """The events that arrived on a day, in the order of `ingest_ts`."""
 
     date: date
     events: list[Event]
@@ -34,22 +34,22 @@ def device_days(
 ) -> Iterator[DeviceDay]:
     """Simulate a fleet of devices.
 
-    An event is {event_id, device_id, event_ts, temperature, battery, status, ingest_ts}; those that happen in
-    the second half of the days have `firmware`, too. A device has one reading of an `event_ts`. It may come
-    again with a later `ingest_ts`: equal, or as a correction with an event_id of its own and another
-    temperature. Some events are 1 to 3 days late and a few 4 to 10, as far as the days allow; one device in
-    ten has a clock that is wrong by up to 10 minutes; a device may be silent for hours. The temperature of a
-    faulty reading is None.
+    An event is {event_id, device_id, event_ts, temperature, battery, status, ingest_ts}. In the second half
+    of the days, events also have `firmware`. A device has one reading for each `event_ts`. A reading may
+    arrive again with a later `ingest_ts`: unchanged, or as a correction with its own event_id and another
+    temperature. Some events are 1 to 3 days late and a few 4 to 10 days, if there are enough days. One device
+    in ten has a clock that is wrong by up to 10 minutes. A device may be silent for hours. The temperature of
+    a faulty reading is None.
 
     Args:
         start: the first day (UTC).
-        days: how many days; what is under way at the end arrives on the last one.
-        devices: how many devices.
+        days: number of days; events that are still late at the end arrive on the last day.
+        devices: number of devices.
         events_per_device: readings of a device on a day without gaps.
-        seed: another seed gives other events, with the same shares of faults.
+        seed: another seed gives other events, with the same rates of faults.
 
     Raises:
-        ValueError: a number is below 1.
+        ValueError: when a number is below 1.
     """
     if min(days, devices, events_per_device) < 1:
         sizes = f"days={days}, devices={devices}, events_per_device={events_per_device}"
@@ -62,7 +62,7 @@ class _Fleet:
     def __init__(self, start: date, days: int, devices: int, seed: int) -> None:
         self.first, self.days = datetime.combine(start, time(), timezone.utc), days
         self.dice = Dice(seed)
-        self.arrivals: dict[int, list[Event]] = defaultdict(list)  # by the number of the day
+        self.arrivals: dict[int, list[Event]] = defaultdict(list)  # by day number
         self.ids = 0
         self.skews = [self._skew() for _ in range(devices)]
 
@@ -76,7 +76,7 @@ class _Fleet:
         return DeviceDay((self.first + number * _DAY).date(), events)
 
     def _moments(self, number: int, count: int) -> list[datetime]:
-        """When a device reports on a day: about evenly, now and then with a gap of hours."""
+        """Return the times of a device's reports on a day: about even, sometimes with a gap of hours."""
         step = _REPORTING / count
         begins = self.first + number * _DAY
         moments = [begins + place * step + self._part_of(step) for place in range(count)]
@@ -112,7 +112,7 @@ class _Fleet:
             self._arrive(event, number + late + self.dice.below(2), arrived)
 
     def _arrive(self, event: Event, number: int, after: datetime) -> datetime:
-        """Deliver an event: at any time of a day that begins later, else soon after another time."""
+        """Deliver an event on a day: at any time if the day begins after `after`, else soon after `after`."""
         opens = self.first + min(number, self.days - 1) * _DAY
         if opens > after:
             arrived = opens + self._part_of(_REPORTING)

@@ -1,4 +1,4 @@
-"""Chance that repeats: one seed, one sequence of draws."""
+"""Repeatable random draws: the same seed gives the same sequence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECOND = timedelta(seconds=1)
 
 
 class Dice:
-    """Draws by `random()` alone, the one method whose sequence Python promises not to change."""
+    """Draws that use only `random()`, the one method whose sequence Python promises not to change."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random
@@ -23,16 +23,16 @@ class Dice:
         return int(self._random() * limit)
 
     def one_of(self, options: Sequence[T]) -> T:
-        """Return one of the options, all equally likely."""
+        """Return one of the options; all are equally likely."""
         return options[self.below(len(options))]
 
     def name(self, weights: Mapping[str, int], other_than: str = "") -> str:
-        """Return one of the names, the heavier the likelier."""
+        """Return one of the names; a higher weight makes a name more likely."""
         names = [name for name in weights if name != other_than for _ in range(weights[name])]
         return names[self.below(len(names))]
 
     def sample(self, options: Sequence[T], count: int) -> list[T]:
-        """Up to `count` of the options in a random order, none twice (Fisher-Yates)."""
+        """Return up to `count` different options in random order (Fisher-Yates)."""
         rest = list(options)
         for place in range(min(count, len(rest))):
             other = place + self.below(len(rest) - place)

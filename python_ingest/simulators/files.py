@@ -15,11 +15,11 @@ from python_ingest.simulators.messages import Message, as_json
 
 
 class FilesTarget:
-    """Daily files, one folder a name: `orders/orders_2025-01-01.json`.
+    """Daily files, with one folder per name: `orders/orders_2025-01-01.json`.
 
     Args:
-        folder: where the folders are; made when they are not there.
-        as_csv: CSV with a header instead of JSON lines; NULL is an empty field.
+        folder: the parent folder; missing folders are created.
+        as_csv: whether to write CSV with a header instead of JSON lines; NULL is an empty field.
     """
 
     def __init__(self, folder: Path, *, as_csv: bool = False) -> None:
@@ -27,7 +27,7 @@ class FilesTarget:
         self.as_csv = as_csv
 
     def write(self, day: date, messages: Iterable[Message]) -> list[Path]:
-        """Write a day's records, and return the files; each appears whole, and replaces an older one."""
+        """Write a day's records atomically, each file in place of an older one, and return the files."""
         records: dict[str, list[Record]] = defaultdict(list)
         for message in messages:
             records[message.name].append(message.record)

@@ -15,20 +15,20 @@ from python_ingest.kafka.topic import client_settings
 from python_ingest.simulators.messages import Message, as_json, paced
 
 PARTITIONS = 3
-_PATIENCE = 10.0  # seconds until a server answers
+_PATIENCE = 10.0  # seconds to wait until a server answers
 _DELIVERY = 60  # seconds until a message counts as lost
 
 
 class KafkaTarget:
-    """Produces messages, each in the topic of its name.
+    """Produces messages, each to the topic of its name.
 
     Args:
-        connection: of the kind `kafka`; its options are librdkafka's, its user and password are for SASL.
-        topic_prefix: put before a message's name, as in `shop.` and `orders`.
-        rate: messages a second; None: as fast as can be.
+        connection: of the kind `kafka`; the options are librdkafka's, user and password are for SASL.
+        topic_prefix: the prefix of each message's name, such as `shop.` before `orders`.
+        rate: messages per second; None means as fast as possible.
 
     Raises:
-        TidemarkError: no server answers, or an option is wrong.
+        TidemarkError: when no server answers, or an option is wrong.
     """
 
     def __init__(self, connection: Connection, topic_prefix: str = "", rate: float | None = None) -> None:
@@ -49,7 +49,7 @@ class KafkaTarget:
         """Produce messages in their order, and wait until all are delivered.
 
         Raises:
-            TidemarkError: one could not be delivered.
+            TidemarkError: when a message could not be delivered.
         """
         for batch in paced(messages, self.rate):
             for message in batch:

@@ -1,4 +1,4 @@
-"""What is sent to Kafka or written to files, and at which pace."""
+"""Messages for Kafka and files, and the rate at which they are sent."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Message:
     """A record for a topic or a file.
 
     Attributes:
-        name: what it is about: a table, or the events of a fleet.
-        key: the primary key, for Kafka.
-        record: JSON-ready.
+        name: the name of a table, or of a fleet's events.
+        key: the message key for Kafka.
+        record: the JSON-ready record.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Message:
 
 
 def paced(items: Iterable[T], rate: float | None) -> Iterator[list[T]]:
-    """Yield the items in batches, at `rate` items a second, or without waiting where it is None."""
+    """Yield the items in batches, at `rate` items per second, or without waiting if it is None."""
     size = BATCH if rate is None else max(1, min(BATCH, int(rate / 2)))
     rest, begun, count = iter(items), time.monotonic(), 0
     while batch := list(islice(rest, size)):

@@ -1,4 +1,4 @@
-"""The simulated shop's tables, and a change of one of their rows."""
+"""The simulated shop's tables, and a change of one row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 Row = dict[str, Any]
 Kind = Literal["insert", "update", "delete"]
 
-# The columns with their PostgreSQL types; the first one is the primary key.
+# The columns with their PostgreSQL types; the first column is the primary key.
 TABLES = {
     "customers": {
         "customer_id": "bigint",
@@ -38,7 +38,7 @@ TABLES = {
 }
 KEYS = {table: next(iter(columns)) for table, columns in TABLES.items()}
 CHANGED_AT = {table: next(reversed(columns)) for table, columns in TABLES.items()}
-LATER_COLUMNS = {"orders": {"channel": "text"}}  # added half-way
+LATER_COLUMNS = {"orders": {"channel": "text"}}  # added in the second half of the days
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Operation:
     Attributes:
         table: a name of `TABLES`.
         kind: insert, update or delete.
-        at: when it happened, UTC; the row's `updated_at` may tell otherwise.
-        row: the whole row after the change; of a delete, before it.
-        sequence: grows over the whole simulation, from 1.
-        before: the whole row before the change; None of an insert.
-        reason: why, as `Day.counts` counts it; `stock` is what the shop had before the first day.
+        at: the time of the change, UTC; the row's `updated_at` may differ.
+        row: the full row after the change; for a delete, the row before it.
+        sequence: a number that grows from 1 over the simulation.
+        before: the full row before the change; None for an insert.
+        reason: the reason, as `Day.counts` counts it; `stock` for rows from before the first day.
     """
 
     table: str
@@ -79,5 +79,5 @@ class Day:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many operations of each reason, by name."""
+        """The number of operations by reason."""
         return dict(sorted(Counter(operation.reason for operation in self.operations).items()))

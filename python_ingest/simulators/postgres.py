@@ -17,19 +17,19 @@ from python_ingest.postgresql.snapshot import parameters
 from python_ingest.simulators.messages import paced
 from python_ingest.simulators.operations import CHANGED_AT, KEYS, LATER_COLUMNS, TABLES, Kind, Operation
 
-_MARK = "made by tidemark simulate"  # the tables' comment: none of somebody else's is ever changed
+_MARK = "made by tidemark simulate"  # the tables' comment; tables without it are never changed
 
 
 class PostgresTarget:
-    """Applies a shop's operations in transactions of up to 500 of them. A context manager: leaving it closes.
+    """Applies a shop's operations in transactions of up to 500. Use it as a context manager to close it.
 
     Args:
-        connection: of the kind `postgresql`; of its options those that libpq knows are used.
-        schema: where the tables are; made when it is not there, as they are.
-        rate: operations a second; None: as fast as can be.
+        connection: of the kind `postgresql`; options that libpq does not know are ignored.
+        schema: the schema of the tables; created with its tables if they do not exist.
+        rate: operations per second; None means as fast as possible.
 
     Raises:
-        TidemarkError: the server cannot be reached or refuses, or has other tables of these names.
+        TidemarkError: when the server cannot be reached, refuses, or has other tables with these names.
     """
 
     def __init__(self, connection: Connection, schema: str = "public", rate: float | None = None) -> None:
@@ -49,7 +49,7 @@ class PostgresTarget:
         """Apply operations in their order.
 
         Raises:
-            TidemarkError: the server refuses one, or is gone; the transactions before stay.
+            TidemarkError: when the server refuses an operation or fails; earlier transactions stay.
         """
         for batch in paced(operations, self.rate):
             with (
@@ -119,7 +119,7 @@ class PostgresTarget:
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:
-        """Tell an error of the server in one sentence, without the password."""
+        """Turn a server error into one sentence, without the password."""
         try:
             yield
         except psycopg.errors.UniqueViolation:
@@ -138,7 +138,7 @@ class PostgresTarget:
 
 @cache
 def _statement(schema: str, table: str, kind: Kind, columns: tuple[str, ...]) -> bytes:
-    """Return the SQL of an operation; it takes the row."""
+    """Return the SQL of an operation; its parameters are the row's values."""
     into, key = sql.Identifier(schema, table), sql.Identifier(KEYS[table])
     names, values = [sql.Identifier(name) for name in columns], [sql.Placeholder(name) for name in columns]
     where = sql.SQL("{} = {}").format(key, sql.Placeholder(KEYS[table]))

@@ -1,8 +1,9 @@
-"""A repeatable simulator of a live web shop's database, day by day, with what makes it hard to follow.
+"""A repeatable simulator of a live web shop's database, day by day, with changes that are hard to capture.
 
-From 00:10 to 23:50 UTC customers sign up, order and change their minds. What a reader of `updated_at` must
-cope with happens every day: late updates, ties, clocks that are wrong by minutes, deletes. Half-way `orders`
-gets a column. Movements of goods are corrected and cancelled; no warehouse ever holds less than nothing.
+From 00:10 to 23:50 UTC customers sign up, order and change their orders. Each day has the problems that a
+reader of `updated_at` must handle: late updates, ties, clocks that are wrong by minutes, and deletes. In the
+second half of the days `orders` has one more column. Movements of goods are corrected and cancelled; no stock
+of a warehouse is ever negative.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from python_ingest.simulators.words import CENTS, CHANNELS, FIRST_NAMES, LAST_NA
 
 __all__ = ["LOOKBACK_DAYS", "MIN_ROWS", "SKEW", "TABLES", "Day", "Operation", "shop_days"]
 
-LOOKBACK_DAYS = 7  # late updates are of orders of these days, the simulated one included
+LOOKBACK_DAYS = 7  # late updates change orders of these days, including the simulated day
 SKEW = timedelta(minutes=5)  # how wrong a clock may be
-MIN_ROWS = 20  # fewer a day could leave no recent orders to change
+MIN_ROWS = 20  # with fewer per day, there might be no recent orders to change
 
-# How often each happens in a hundred operations; each happens at least once a day.
+# Rates per hundred operations; each happens at least once a day.
 _PER_HUNDRED = {"new_customer": 11, "changed_customer": 11, "new_order": 33, "changed_order": 15}
 _PER_HUNDRED |= {"changed_again": 6, "unmoved_update": 3, "late_update": 3, "deleted_order": 2}
 _PER_HUNDRED |= {"deleted_customer": 1, "movement": 5}
 _PER_HUNDRED |= {"corrected_movement": 1, "cancelled_movement": 1}
-_REPRICED, _SKEWED = 10, 6  # in a hundred, too
+_REPRICED, _SKEWED = 10, 6  # also per hundred
 _NO_EMAIL_EVERY = 20  # customers
-_CUSTOMERS_SINCE, _ORDERS_SINCE = 90, 60  # how many days old the starting stock is
+_CUSTOMERS_SINCE, _ORDERS_SINCE = 90, 60  # maximum age of the starting stock in days
 
 _DAY, _HOUR, _MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 _TICK = timedelta(microseconds=1)
@@ -41,18 +42,19 @@ _OPENS, _OPEN = timedelta(minutes=10), timedelta(hours=23, minutes=40)
 def shop_days(start: date, days: int, rows: int, seed: int) -> Iterator[Day]:
     """Simulate a web shop.
 
-    A late update changes an order of the last `LOOKBACK_DAYS` without moving `updated_at`, or moving it to
-    hours ago; no row's `updated_at` ever goes back. Any other change sets it on the operation's day, at most
-    `SKEW` from its time. So who reads by it after each day misses only late updates and deletes.
+    A late update changes an order of the last `LOOKBACK_DAYS`. It leaves `updated_at` unchanged, or sets it
+    to a time some hours ago; `updated_at` of a row never goes back. Any other change sets it on the
+    operation's day, at most `SKEW` from its time. So a reader that uses `updated_at` after each day misses
+    only late updates and deletes.
 
     Args:
         start: the first day; it begins with a stock of customers and orders, up to 90 and 60 days old.
-        days: how many days; from the second half on, rows of `orders` have the key `channel`.
-        rows: about how many operations a day, besides the stock.
-        seed: another seed gives another shop, with the same shares.
+        days: number of days; in the second half, rows of `orders` have the key `channel`.
+        rows: approximate number of operations per day, without the stock.
+        seed: another seed gives another shop, with the same rates.
 
     Raises:
-        ValueError: `days` is below 1 or `rows` below `MIN_ROWS`.
+        ValueError: when `days` is below 1, or `rows` is below `MIN_ROWS`.
     """
     if days < 1 or rows < MIN_ROWS:
         raise ValueError(f"days={days}, rows={rows}: give 1 or more days, {MIN_ROWS} or more rows.")
@@ -73,7 +75,7 @@ class _Shop:
         self.warehouses = Warehouses(self.dice, self.tables)
         self.first_orders: dict[date, int] = {}  # the first order_id of each day
         self.orders_of: Counter[int] = Counter()
-        self.without_orders: dict[int, None] = {}  # customers, those longest without first
+        self.without_orders: dict[int, None] = {}  # customers without orders, the longest without first
         self.last_changed = 0
 
     def day(self, day: date, rows: int) -> Day:
@@ -103,7 +105,7 @@ class _Shop:
             signed_up = customers * (_CUSTOMERS_SINCE - age) // _CUSTOMERS_SINCE
             self._add_order("stock", at, ordered, self.tables.living("customers", 1, signed_up))
 
-    # What happens: a method for each name of _PER_HUNDRED.
+    # The operations: one method for each name of _PER_HUNDRED.
 
     def _new_customer(self, at: datetime) -> None:
         self._add_customer("new_customer", at, self._clock(at))
@@ -160,14 +162,14 @@ class _Shop:
         self.warehouses.cancel(at)
 
     def _reprice(self, at: datetime, count: int) -> None:
-        """Raise many prices at one moment."""
+        """Raise many prices at the same time."""
         for order_id in self.dice.sample(tuple(self.tables.rows["orders"]), count):
             before = self.tables.rows["orders"][order_id]
             price = before["price"] + _money(1 + self.dice.below(99))
             row = before | {"price": price, "updated_at": max(at, before["updated_at"])}
             self.tables.record("repriced", at, "orders", row, before)
 
-    # How it happens.
+    # Helpers of the operations.
 
     def _add_customer(self, reason: str, at: datetime, created: datetime) -> None:
         customer_id = self.tables.next_id("customers")

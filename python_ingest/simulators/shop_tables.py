@@ -1,4 +1,4 @@
-"""The rows of the simulated shop's tables, and what was done to them."""
+"""The rows of the simulated shop's tables, and the operations on them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from python_ingest.simulators.operations import TABLES, Kind, Operation, Row
 
 
 class ShopTables:
-    """The tables' present rows by key.
+    """The present rows of the tables, by key.
 
     Attributes:
-        done: the operations recorded since it was last emptied.
-        last_ids: of each table, the highest id given.
-        has_channel: whether rows of `orders` have their later column yet.
+        done: the recorded operations since the list was last emptied.
+        last_ids: the highest id used in each table.
+        has_channel: whether rows of `orders` already have the later column.
     """
 
     def __init__(self, dice: Dice) -> None:
@@ -28,12 +28,12 @@ class ShopTables:
         self.done: list[Operation] = []
 
     def next_id(self, table: str) -> int:
-        """Return an id that no row had before."""
+        """Return a new id."""
         self.last_ids[table] += 1
         return self.last_ids[table]
 
     def living(self, table: str, first: int = 1, last: int | None = None) -> Row:
-        """Return a row with an id from `first` to `last`, or the next one where that was deleted."""
+        """Return a random row with an id from `first` to `last`; skip deleted rows."""
         found = self.living_where(table, lambda _: True, first, last)
         if found is None:
             raise LookupError(f"{table} has no row from {first} on")
@@ -42,14 +42,14 @@ class ShopTables:
     def living_where(
         self, table: str, fits: Callable[[Row], bool], first: int = 1, last: int | None = None
     ) -> Row | None:
-        """Return such a row that fits, or None where there is none."""
+        """Return such a row that `fits` accepts, or None."""
         rows, end = self.rows[table], self.last_ids[table] if last is None else last
         start = first + self.dice.below(end - first + 1)
         keys = chain(range(start, end + 1), range(first, start))
         return next((rows[key] for key in keys if key in rows and fits(rows[key])), None)
 
     def record(self, reason: str, at: datetime, table: str, row: Row | None, before: Row | None) -> None:
-        """Do one operation: a `row` without `before` is inserted, one without `row` deleted."""
+        """Apply and record one operation; no `before` means an insert, no `row` means a delete."""
         if self.has_channel and table == "orders":
             row, before = (one and {**one, "channel": one.get("channel")} for one in (row, before))
         kind: Kind = "delete" if row is None else "update" if before else "insert"

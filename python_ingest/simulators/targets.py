@@ -1,4 +1,4 @@
-"""Where a simulation goes; a target takes a day at a time, and the two servers may be paced by a rate."""
+"""The targets of a simulation; each accepts one day at a time, and the servers can limit the rate."""
 
 from python_ingest.simulators.files import FilesTarget
 from python_ingest.simulators.kafka import KafkaTarget

@@ -1,4 +1,4 @@
-"""A repeatable simulator of a web shop's daily user-event exports, faults included."""
+"""A repeatable simulator of a web shop's daily user-event exports, including faults."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _USERS = 600
 _NOT_TIMESTAMPS = ("yesterday", "2025-13-45T99:00:00Z", "n/a")
 _SECOND, _DAY = timedelta(seconds=1), timedelta(days=1)
 
-# How many of each anomaly per thousand events; each happens at least once, where the days allow it.
+# Rates of anomalies per thousand events; each happens at least once if there are enough days.
 _CHANGES = {"corrected_at_once": 4, "corrected_later": 5, "moved_day": 2, "stale": 4}
 _REJECTED = {"bad_casts": 4, "null_event_id": 2, "null_user_id": 2, "null_event_type": 2}
 _REJECTED |= {"too_few_fields": 2, "too_many_fields": 2}
@@ -25,12 +25,12 @@ _PER_THOUSAND = _CHANGES | _REJECTED | _OTHERS
 
 @dataclass(frozen=True)
 class EventCounts:
-    """What was written; `lines == events + repeated + corrections + stale + rejected`."""
+    """Counts of the written lines; `lines == events + repeated + corrections + stale + rejected`."""
 
     files: int
-    lines: int  # data lines over all files, without the headers
-    events: int  # distinct event_ids among the good lines
-    repeated: int  # exact copies of a good line, in the same file or in the next day's
+    lines: int  # data lines in all files, without the headers
+    events: int  # distinct event_ids of the good lines
+    repeated: int  # exact copies of a good line, in the same file or that of the next day
     corrections: int  # newer versions of an event, in the same file or in a later one
     stale: int  # older versions that arrive in a later file than the newer one
     late: int  # events that happened 1-3 days before the day of their first file
@@ -52,7 +52,7 @@ class _Event:
     event_id: str
     user_id: str
     event_type: str
-    event_at: datetime  # naive, meant as UTC
+    event_at: datetime  # naive, in UTC
     updated_at: datetime
     device: str
 
@@ -62,7 +62,7 @@ class _Line:
     file: int  # 0 is the first day's file
     kind: str  # event, late, repeated, or a key of _CHANGES or _REJECTED
     event: _Event
-    nth: int = 0  # of its kind; varies the faults
+    nth: int = 0  # number within its kind; varies the faults
 
 
 class _Export:
@@ -73,7 +73,7 @@ class _Export:
         self.dice = Dice(seed)
 
     def lines(self) -> list[_Line]:
-        """All the lines, those of a file in the order in which they stand there."""
+        """Return all lines; the lines of a file are in file order."""
         good = self._first_versions()
         good += self._other_versions(good)
         every = good + self._repeats(good) + self._rejects()
@@ -83,7 +83,7 @@ class _Export:
         return max(1, self.total * _PER_THOUSAND[anomaly] // 1000)
 
     def _new_event(self, number: int, file: int) -> _Event:
-        # The last minutes of a day stay free, so that a correction can follow on the same day.
+        # The last minutes of a day stay free for a correction on the same day.
         happened = self.midnights[file] + self.dice.below(86_000) * _SECOND
         return _Event(
             event_id=f"e-{number:06d}",
@@ -109,7 +109,7 @@ class _Export:
         return lines
 
     def _other_versions(self, first: list[_Line]) -> list[_Line]:
-        """Corrections and stale versions, at most one for an event."""
+        """Return corrections and stale versions, at most one per event."""
         lines: dict[str, _Line] = {}
         for kind in _CHANGES:
             last = self.days - (1 if kind == "corrected_at_once" else 2)
@@ -144,7 +144,7 @@ class _Export:
         return [replace(line, kind="repeated") for line in copies]
 
     def _rejects(self) -> list[_Line]:
-        """Extra lines with one fault each; their event_ids come after those of the good ones."""
+        """Return extra lines with one fault each; their event_ids follow those of the good lines."""
         lines = []
         kinds = [(kind, nth) for kind in _REJECTED for nth in range(self._quota(kind))]
         for number, (kind, nth) in enumerate(kinds, start=self.total + 1):
@@ -194,23 +194,23 @@ def simulate_user_events(
     events_per_day: int = 400,
     seed: int = 20250101,
 ) -> EventCounts:
-    """Write `events_YYYY-MM-DD.csv`, one file a day, and say what is in them.
+    """Write `events_YYYY-MM-DD.csv`, one file per day, and return their counts.
 
-    Equal arguments give equal bytes on every machine and Python. Files of the same names are
-    overwritten, others in the folder stay.
+    The same arguments give the same bytes on every machine and Python. Files with the same names are
+    overwritten; other files in the folder stay.
 
     Args:
-        folder: where to write; made if it is not there.
-        start: the first file's day (UTC); no event happens before it.
-        days: how many days, and files; with one day nothing is late, stale or re-sent.
-        events_per_day: events first seen in each file; anomalies add about 4 % to the lines.
+        folder: the folder to write to; created if it does not exist.
+        start: the first file's day (UTC); no event is earlier.
+        days: number of days and files; with one day, no event is late, stale or sent again the next day.
+        events_per_day: new events in each file; anomalies add about 4 % to the lines.
         seed: another seed gives other events, with the same rates of anomalies.
 
     Returns:
-        The counts of lines, events and anomalies over all the files.
+        The counts of lines, events and anomalies in all files.
 
     Raises:
-        ValueError: `days` or `events_per_day` is below 1.
+        ValueError: when `days` or `events_per_day` is below 1.
     """
     if days < 1 or events_per_day < 1:
         raise ValueError(f"days={days}, events_per_day={events_per_day}: give 1 or more of each.")

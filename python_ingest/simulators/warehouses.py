@@ -1,4 +1,4 @@
-"""The simulated shop's warehouses: goods come and go; wrong movements are corrected or cancelled."""
+"""The simulated shop's warehouses: goods arrive and leave; wrong movements are corrected or cancelled."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _DELIVERED_BY, _TAKEN_AT_MOST, _MISCOUNTED_BY = 10, 40, 9  # pieces
 
 
 class Warehouses:
-    """Movements of goods. After each of its operations no warehouse holds less than nothing of a product."""
+    """Movements of goods; after each operation, no stock of a product in a warehouse is negative."""
 
     def __init__(self, dice: Dice, tables: ShopTables) -> None:
         self.dice, self.tables = dice, tables
         self.held: Counter[tuple[str, str]] = Counter()
 
     def move(self, at: datetime, moved_at: datetime) -> None:
-        """Deliver goods, or take some of those that are there."""
+        """Deliver goods, or take some of the stock."""
         row = {
             "movement_id": self.tables.next_id(_TABLE),
             "product_name": self.dice.one_of(PRODUCTS),
@@ -36,7 +36,7 @@ class Warehouses:
         self._record("movement", at, row | {"moved_at": moved_at}, None)
 
     def correct(self, at: datetime) -> None:
-        """Correct a movement: it was of another warehouse, or of more or fewer pieces."""
+        """Correct the warehouse or the quantity of a movement."""
         before = self.tables.living_where(_TABLE, lambda _: True)
         if before is None:
             self.move(at, at)
@@ -50,7 +50,7 @@ class Warehouses:
         self._record("corrected_movement", at, row, before)
 
     def cancel(self, at: datetime) -> None:
-        """Cancel a movement, a delivery only as long as its goods are there."""
+        """Cancel a movement; a delivery only if its goods are still in stock."""
         before = self.tables.living_where(_TABLE, lambda row: self._fits(None, row))
         if before is None:
             self.move(at, at)

@@ -1,4 +1,4 @@
-"""The simulated shop's words: with apostrophes, quotes, commas and letters of several scripts."""
+"""Names and words of the simulated shop, with apostrophes, quotes, commas and several scripts."""
 
 FIRST_NAMES = (
     "Amélie",

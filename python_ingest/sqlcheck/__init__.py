@@ -1,1 +1,1 @@
-"""Static checks of models: SQL that can never give what a rebuild gives is refused before it runs."""
+"""Static checks of models: refuse SQL whose result cannot equal a rebuild, before it runs."""

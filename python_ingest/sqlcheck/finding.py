@@ -1,4 +1,4 @@
-"""What is found, and what is known of the tables that a model reads."""
+"""Findings, and the facts about the tables that a model reads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Table:
-    """What the rules know of a table that a model reads.
+    """A table that a model reads, as the rules know it.
 
     Attributes:
-        grain: the columns that tell its rows apart; LANDING_ORDER for a feed's; empty if it is not known.
-        only_grows: whether no row of it is ever changed or deleted.
+        grain: the columns that identify a row; LANDING_ORDER for a feed; empty if unknown.
+        only_grows: whether its rows are never changed or deleted.
     """
 
     grain: tuple[str, ...] = ()
@@ -24,12 +24,12 @@ Tables = Mapping[str, Table]
 
 @dataclass(frozen=True)
 class Finding:
-    """SQL that cannot give what a rebuild gives.
+    """SQL whose result cannot equal a rebuild.
 
     Attributes:
         rule: the rule's name.
-        line: in the model's file.
-        said: what is wrong.
+        line: the line in the model's file.
+        said: the problem.
         fix: what to do instead.
     """
 

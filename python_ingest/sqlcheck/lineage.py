@@ -1,4 +1,4 @@
-"""What the selects of a model read: directly, and through their common table expressions."""
+"""The readings of a model's selects: direct ones, and those through common table expressions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from python_ingest.sqlcheck.parsing import ModelSql, Reading
 
 @dataclass
 class Origin:
-    """What the rows of a select are made of.
+    """The origin of the rows of a select.
 
     Attributes:
-        rows: what gives them.
-        keys: what gives the keys for which they are taken.
-        is_keys: whether it gives keys alone: touched keys, or different values of anything.
-        is_rows: whether each row is one of a single table.
+        rows: the readings that supply the rows.
+        keys: the readings that supply the keys of these rows.
+        is_keys: whether the select returns only keys: touched keys, or distinct values.
+        is_rows: whether each row is a row of one table.
     """
 
     rows: list[Reading] = field(default_factory=list)
@@ -27,11 +27,11 @@ class Origin:
     is_rows: bool = True
 
     def reads(self, kind: str) -> list[Reading]:
-        """Return the readings of a kind that give rows."""
+        """Return the readings of a kind that supply rows."""
         return [reading for reading in self.rows if reading.kind == kind]
 
     def as_keys(self) -> Origin:
-        """Return the origin of the different values of these rows."""
+        """Return the origin of the distinct values of these rows."""
         return Origin([], [*self.rows, *self.keys], is_keys=True, is_rows=False)
 
 
@@ -48,16 +48,16 @@ class Lineage:
         self._known: dict[str, Origin] = {}
 
     def selects(self) -> Iterator[tuple[exp.Select, dict[str, Origin]]]:
-        """Give each select with the origins of what it reads, by alias."""
+        """Yield each select with the origins of its tables, by alias."""
         for select in self._model.tree.find_all(exp.Select):
             yield select, self.sources(select)
 
     def sources(self, select: exp.Select) -> dict[str, Origin]:
-        """Return the origins of what a select reads, by alias."""
+        """Return the origins of the tables that a select reads, by alias."""
         return {table.alias_or_name: self._origin_of_table(table) for table in tables_of(select)}
 
     def final(self) -> exp.Select | None:
-        """Return the select that names the model's columns, or None where `*` stands for those of a table."""
+        """Return the select that names the model's columns; None if they come from a table by `*`."""
         query = self._model.tree
         while isinstance(query, exp.Select) and [type(column) for column in query.expressions] == [exp.Star]:
             read = [table.name for table in tables_of(query)]
@@ -67,7 +67,7 @@ class Lineage:
         return query if isinstance(query, exp.Select) else None
 
     def names_of(self, column: str) -> set[str]:
-        """Return a column's name and the names that any select gives it."""
+        """Return a column's name and its aliases in any select."""
         names = {column}
         renamed = (a for a in self._model.tree.find_all(exp.Alias) if isinstance(a.this, exp.Column))
         aliases = [(alias.alias, alias.this.name) for alias in renamed]
@@ -83,7 +83,7 @@ class Lineage:
             return Origin([reading]).as_keys() if reading.kind == "touched_keys" else Origin([reading])
         if table.name in self._expressions:
             if table.name not in self._known:
-                self._known[table.name] = Origin()  # of one that reads itself
+                self._known[table.name] = Origin()  # for an expression that reads itself
                 self._known[table.name] = self._origin(self._expressions[table.name])
             return self._known[table.name]
         return Origin(is_rows=False)
@@ -106,7 +106,7 @@ class Lineage:
 
 
 def merged(origins: Iterable[Origin]) -> Origin:
-    """Return the origin of what is made of several."""
+    """Return the origin of rows that combine several origins."""
     some = list(origins)
     return Origin(
         [reading for origin in some for reading in origin.rows],
@@ -117,14 +117,14 @@ def merged(origins: Iterable[Origin]) -> Origin:
 
 
 def tables_of(select: exp.Select) -> list[exp.Expr]:
-    """Return what a select reads: its `from` and its joins."""
+    """Return the tables that a select reads: in `from` and in joins."""
     first = select.args.get("from_") or select.args.get("from")
     joined = [join.this for join in select.args.get("joins") or []]
     return [table for table in ([first.this] if first else []) + joined if table is not None]
 
 
 def aggregates_of(select: exp.Select) -> list[exp.Expr]:
-    """Return the aggregates that a select computes itself; windows are none."""
+    """Return the aggregates that a select itself computes, without window functions."""
     return [
         found
         for part in (*select.expressions, select.args.get("having"))
@@ -135,6 +135,6 @@ def aggregates_of(select: exp.Select) -> list[exp.Expr]:
 
 
 def line_of(node: exp.Expr) -> int:
-    """Return the line on which an expression begins, as far as its parts know."""
+    """Return the line on which an expression begins, or the nearest line that is known."""
     lines = [part.meta["line"] for part in node.walk() if "line" in part.meta]
     return min(lines) if lines else line_of(node.parent) if node.parent else 1

@@ -1,4 +1,4 @@
-"""The checks of a model, but for what its SQL allows."""
+"""Check a model with all rules, except those that its SQL allows."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CALLED = re.compile(
 
 
 def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Finding]:
-    """Return what in a model's SQL keeps its table from being what a rebuild gives, without what it allows.
+    """Return the findings in a model's SQL, without those that it allows.
 
-    `-- tidemark: allow <rule>: <reason>` anywhere in the SQL allows what a rule refuses.
+    `-- tidemark: allow <rule>: <reason>` anywhere in the SQL turns a rule off.
 
     Args:
-        raw_code: the SQL of an incremental model, as its file has it.
-        tables: what is known of the tables that it reads, by name, such as `orders` or `bronze.orders`.
-        used: the code of the views and macros that it uses, normalized.
+        raw_code: the SQL of an incremental model, as written in its file.
+        tables: the known tables that the model reads, by name, such as `orders` or `bronze.orders`.
+        used: the normalized code of the views and macros that the model uses.
     """
     found = []
     if model := parsed(raw_code):
@@ -45,15 +45,15 @@ def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Fi
 
 
 def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
-    """Return what keeps a model's table from being what a rebuild gives, without what its SQL allows.
+    """Return the findings of a model, without those that its SQL allows.
 
     Args:
         manifest: dbt's manifest.
-        unique_id: of a model.
+        unique_id: the model's unique id.
 
     Returns:
-        Nothing for models that are not incremental, and for those that ask `is_incremental()`: what they
-        read is their own affair, and they are marked as not proven.
+        The findings; empty for a model that is not incremental or calls `is_incremental()`. Such a model
+        itself decides what it reads, and is marked as not proven.
     """
     node = manifest.nodes[unique_id]
     own, *used = code_texts(manifest, unique_id)
@@ -63,7 +63,7 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
 
 
 def _asked_elsewhere(used: Sequence[str]) -> Iterator[Finding]:
-    """Give the first function of chance or the clock that views or macros call."""
+    """Yield a finding for the first random or clock function that views or macros call."""
     if called := next((match for match in map(CALLED.search, used) if match), None):
         said = (
             f"a view or macro that it uses calls {called[1].rstrip(' (')}(): a rebuild would give other rows."
@@ -81,7 +81,7 @@ def _tables(manifest: Any, node: Any) -> dict[str, Table]:
     for name in node.depends_on.nodes:
         if name in manifest.sources:
             source = manifest.sources[name]
-            if source.external is not None:  # a feed; dbt takes one without a location for false
+            if source.external is not None:  # a feed; dbt treats `external` without a location as false
                 tables[f"{source.source_name}.{source.name}"] = Table((LANDING_ORDER,), only_grows=True)
         elif name in manifest.nodes:
             below = manifest.nodes[name]

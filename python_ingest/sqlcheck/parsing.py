@@ -1,7 +1,7 @@
-"""A model's SQL as a tree, with stand-ins for its Jinja.
+"""Parse a model's SQL into a tree, with placeholders for its Jinja.
 
-The SQL is taken as it is written, not as it is compiled: lines are those of the model's file, and Spark is
-not needed. Each `{{ … }}` becomes a name that tells what it reads; `{% … %}` and comments become white space.
+The SQL is parsed as written, not as compiled. So the lines are those of the model's file, and Spark is not
+needed. Each `{{ … }}` becomes a name that shows what it reads; `{% … %}` and comments become white space.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LANDING_ORDER = "__landing_order"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a stand-in reads.
+    """The reading that a placeholder stands for.
 
     Attributes:
         kind: changes, touched_keys, pinned, folded, relation (a plain ref or source), or other.
-        relation: as `ref` or `source` name it, such as `orders` or `bronze.orders`; empty when there is none.
-        columns: of touched_keys its columns; of pinned the column of `touched`.
-        line: where it stands.
+        relation: the name in `ref` or `source`, such as `orders` or `bronze.orders`; may be empty.
+        columns: the columns of touched_keys; for pinned, the column of `touched`.
+        line: the line in the model's file.
     """
 
     kind: str
@@ -47,9 +47,9 @@ class ModelSql:
     """A model's SQL.
 
     Attributes:
-        tree: its syntax tree.
-        readings: by the name that stands for each in the tree.
-        jinja: what stands in `{{ … }}`, with its line.
+        tree: the syntax tree.
+        readings: the readings, by their name in the tree.
+        jinja: the text inside each `{{ … }}`, with its line.
     """
 
     tree: exp.Expr
@@ -61,10 +61,10 @@ def parsed(raw_code: str) -> ModelSql | None:
     """Parse a model's SQL.
 
     Args:
-        raw_code: as the model's file has it.
+        raw_code: the SQL, as written in the model's file.
 
     Returns:
-        None where the SQL cannot be parsed, with its Jinja or without.
+        The parsed SQL; None if the Jinja or the SQL cannot be parsed.
     """
     readings: dict[str, Reading] = {}
     jinja: list[tuple[str, int]] = []
@@ -86,7 +86,7 @@ def parsed(raw_code: str) -> ModelSql | None:
 
 
 def _parts(raw_code: str) -> Iterator[tuple[str, str]]:
-    """Give the text between Jinja's marks, with what it is: data, variable, block or comment."""
+    """Yield each text between Jinja's marks, with its kind: data, variable, block or comment."""
     kind, said = "data", ""
     for _, what, value in Environment(autoescape=True).lex(raw_code):
         mark = MARK.match(what)

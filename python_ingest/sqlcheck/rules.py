@@ -1,4 +1,4 @@
-"""The rules: what is refused, and what to do instead. docs/static_checks.md has an example of each."""
+"""The rules, each with the problem and the fix; docs/static_checks.md has an example of each."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _window(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Findi
 
 
 def _is_within(window: exp.Window, keys: Sequence[Sequence[str]], lineage: Lineage) -> bool:
-    """Return whether each partition lies within one touched key, as far as names say."""
+    """Return whether each partition lies within one touched key, judged by column names."""
     parts = window.args.get("partition_by") or []
     partition = {column.name for part in parts for column in part.find_all(exp.Column)}
     if any(all(lineage.names_of(column) & partition for column in key) for key in keys):

@@ -1,1 +1,1 @@
-"""How each file format is examined and read; `bronze` puts the rows into the shape of the bronze table."""
+"""Readers of the file formats; `rows.py` converts what they read to the columns of the bronze table."""

@@ -1,4 +1,4 @@
-"""What all file formats have in common."""
+"""The interface of all file formats, and functions that they share."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MAGIC = {b"\x1f\x8b": ("gzip", "gz"), b"BZh": ("bzip2", "bz2"), b"\x28\xb5\x2f\x
 
 
 class Format(Protocol):
-    """A file format of one feed. Files of one layout are read together.
+    """A file format of one feed. Files with the same layout are read together.
 
     Attributes:
-        has: begins a sentence on a file's columns.
-        ignores_case: whether a column may be written in other letter case than it is declared in.
-        has_lines: whether the files of this feed are read by lines.
+        has: the start of a sentence about a file's columns.
+        ignores_case: whether the letter case of column names may differ from the declaration.
+        has_lines: whether the files of this feed are read line by line.
     """
 
     has: str
@@ -33,35 +33,35 @@ class Format(Protocol):
     has_lines: bool
 
     def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
-        """Read, of a whole batch at once, what the contract asks and no file's beginning tells."""
+        """Read, for all files of a batch together, what the contract needs beyond the first bytes."""
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
-        """Examine the beginning of a file.
+        """Examine the first bytes of a file.
 
         Args:
-            content: what was read of it.
+            content: what was read from the file.
             file: the file.
 
         Returns:
-            What tells how to read it, or why it cannot be this feed's.
+            How to read the file, or why it cannot belong to this feed.
         """
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType | None:
-        """Return a file's columns with their types; None where the contract does not ask."""
+        """Return a file's columns with their types; None if the contract does not need them."""
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
         """Read files of one layout.
 
         Returns:
-            The targets, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, and what `origin` gives.
+            The targets, `_rescued_data`, `_corrupt_record`, `_corrupt_reason`, and the columns of `origin`.
         """
 
 
 class LineFormat(Format, Protocol):
-    """A format whose broken records are text, which can be parsed again."""
+    """A format whose broken records are text that can be parsed again."""
 
     def names(self, layout: Hashable) -> list[str]:
-        """Return the columns that a file's records have by position; none where records name them."""
+        """Return the columns that a file's records have by position; empty if records name their fields."""
 
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
         """Parse records.
@@ -77,7 +77,7 @@ class LineFormat(Format, Protocol):
 
 
 def compression(content: Content) -> Rejection | None:
-    """Refuse a compressed file whose name does not say so: Spark would read its bytes as they are."""
+    """Reject a compressed file without the matching suffix, since Spark would not decompress it."""
     for magic, (name, suffix) in MAGIC.items():
         if content.head.startswith(magic):
             return Rejection(f"it is compressed with {name}, but its name does not end in .{suffix}")
@@ -85,7 +85,7 @@ def compression(content: Content) -> Rejection | None:
 
 
 def origin() -> list[Column]:
-    """Return the file of a row, and its time, as Spark's reader knows them."""
+    """Return the columns with the file of a row and its time, from Spark's reader."""
     return [
         f.col("_metadata.file_path").alias("_uri"),
         f.col("_metadata.file_modification_time").alias("_source_modified_at"),

@@ -1,4 +1,4 @@
-"""CSV: the header of each file checked against the declaration, its records as text, nothing guessed."""
+"""CSV: check the header of each file against the declaration, and read its records as text."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from python_ingest.files.storage import read_files
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-MOST_FIELDS = 20_000  # Spark's parser has 20,480 places
+MOST_FIELDS = 20_000  # Spark's parser has room for 20,480
 LINE = re.compile(r"[^\r\n]+")
-CUT_BYTES = 8  # at most, of a head: its byte order mark, and a character that is not whole at its end
+CUT_BYTES = 8  # the most that is cut from a head: its byte order mark and an incomplete last character
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
@@ -63,10 +63,10 @@ class Csv:
         self.has_lines = not options.multi_line
 
     def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
-        """Do nothing: the header tells all."""
+        """Do nothing: the header has all the information."""
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
-        """Read the header, in which columns may come in any order and letter case."""
+        """Read the header, whose columns may have any order and letter case."""
         mark = mark_of(content.head)
         encoding = MARKS.get(mark, self._options.encoding)
         line = self._first_line(content.head[len(mark) :], encoding)
@@ -85,11 +85,11 @@ class Csv:
         return Header(tuple(names), encoding, text)
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType:
-        """Return the header's columns, all of them text."""
+        """Return the header's columns, all with the type text."""
         return StructType([StructField(name, StringType()) for name in header_of(layout).names])
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
-        """Read the records, mapped to columns by name."""
+        """Read the records and map their fields to columns by name."""
         header = header_of(layout)
         if self._options.multi_line or header.is_wide:
             return self._mapped(header.names, self._multi_line(header, files), targets)
@@ -100,8 +100,8 @@ class Csv:
         return list(header_of(layout).names)
 
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
-        """Parse line by line, so that a broken quote harms no other record."""
-        names = names if self._options.header else self._declared  # as the feed is declared by now
+        """Parse each line separately, so that a broken quote affects no other record."""
+        names = names if self._options.header else self._declared  # as the feed is declared now
         schema = ", ".join(f"{name} string" for name in (*numbered(names), "_broken"))
         parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
         reason = (
@@ -173,16 +173,16 @@ class Csv:
         return f.when(value.isin(*others), None).otherwise(value) if others else value
 
     def _parsable(self) -> Column:
-        """Return the line, or NULL when it has more fields than the parser has places."""
+        """Return the line, or NULL if it has more fields than the parser can hold."""
         line, delimiter = f.col("_line"), f.lit(self._options.delimiter)
         gone = f.octet_length(line) - f.octet_length(f.replace(line, delimiter, f.lit("")))
         is_wide = (f.octet_length(line) > MOST_FIELDS) & (gone > MOST_FIELDS)
         return f.when(~is_wide, line)
 
     def _quote_is_open(self, names: Sequence[str]) -> Column:
-        """True for a line whose last quote is not closed: Spark would take the rest as a field.
+        """Return whether the last quote of a line is not closed; Spark would take the rest as one field.
 
-        That field is the last one; lines where it might be so are matched with the grammar of sound ones.
+        That field is the last one. Only lines that may be affected are matched with the grammar.
         """
         line, last = f.col("_line"), f.coalesce(f"_fields.{numbered(names)[-1]}", f.lit(""))
         might_be = f.endswith(line, f.concat(f.lit(self._options.quote), last))
@@ -193,7 +193,7 @@ class Csv:
         return f"expected {len(names)} fields, as {'in the header' if self._options.header else 'declared'}"
 
     def _grammar(self) -> str:
-        """Return the regular expression of lines in which each quoted field is closed."""
+        """Return a regular expression that matches lines in which each quoted field is closed."""
         quote, escape, delimiter = (
             rf"\x{{{ord(sign):x}}}"
             for sign in (self._options.quote, self._options.escape, self._options.delimiter)

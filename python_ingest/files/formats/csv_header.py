@@ -1,4 +1,4 @@
-"""The first line of a CSV file, as columns."""
+"""The first line of a CSV file, parsed into columns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Header:
-    """How a file begins.
+    """What the header of a file contains.
 
     Attributes:
         names: its columns, in the file's order.
-        encoding: as Python names it.
-        line: the header's text, if no other line is like it: then lines can be read as plain text.
+        encoding: the encoding, as Python names it.
+        line: the header's text, if no other line equals it; then lines can be read as plain text.
     """
 
     names: tuple[str, ...]
@@ -28,12 +28,12 @@ class Header:
 
     @property
     def is_wide(self) -> bool:
-        """True when a line break is more than one byte, so that Spark cannot cut the file into lines."""
+        """True if a line break takes more than one byte, so that Spark cannot split the file into lines."""
         return "\n".encode(self.encoding) != b"\n"
 
 
 def header_of(layout: Hashable) -> Header:
-    assert isinstance(layout, Header)  # noqa: S101  # only `layout` makes them
+    assert isinstance(layout, Header)  # noqa: S101  # `layout` returns only headers
     return layout
 
 

@@ -1,12 +1,12 @@
-"""Which encoding the first bytes of a file tell, and whether they are text at all."""
+"""Detect the encoding of a file from its first bytes, and whether the file is text."""
 
 from __future__ import annotations
 
 import codecs
 import re
 
-REPLACEMENT = "\ufffd"  # what a decoder writes in place of bytes that are not of the encoding
-MARKS = {  # byte order marks; UTF-32's come first, since one of them begins like one of UTF-16's
+REPLACEMENT = "\ufffd"  # a decoder writes it in place of invalid bytes
+MARKS = {  # byte order marks; UTF-32's come first, because one of them begins like one of UTF-16's
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -23,12 +23,12 @@ START_BYTES = 1024  # enough for zero bytes to show an encoding
 
 
 def mark_of(head: bytes) -> bytes:
-    """Return the byte order mark that a file begins with, or nothing."""
+    """Return the byte order mark at the start of a file, or empty bytes."""
     return next((mark for mark in MARKS if head.startswith(mark)), b"")
 
 
 def wide_encoding(head: bytes) -> str | None:
-    """Return the encoding of a text in UTF-16 or UTF-32, by its byte order mark or its zero bytes.
+    """Detect UTF-16 or UTF-32 from the byte order mark or the zero bytes.
 
     Args:
         head: the file's first bytes.
@@ -44,11 +44,11 @@ def wide_encoding(head: bytes) -> str | None:
 
 
 def is_binary(head: bytes, encoding: str = "utf-8") -> bool:
-    """Return whether a file is no text: it holds NUL bytes, and its first line is not in its encoding.
+    """Return whether a file is not text: it has NUL bytes, and its first line is not valid in the encoding.
 
     Args:
         head: the file's first bytes.
-        encoding: one in which a line break is the byte 10.
+        encoding: an encoding in which a line break is the byte 10.
     """
     first = re.split(b"[\r\n]", head, maxsplit=1)[0]
     return b"\x00" in head and REPLACEMENT in codecs.getincrementaldecoder(encoding)("replace").decode(first)

@@ -1,4 +1,4 @@
-"""The columns of JSON records, from the type that Spark infers for them as variants."""
+"""Infer the columns of JSON records from the type that Spark infers for them as variants."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pyspark.sql.types import (
     StructType,
 )
 
-MAX_DEPTH = 10  # levels of a new column's type: reading takes seconds more for each, and fails from 50 on
+MAX_DEPTH = 10  # levels of a new column's type: each level adds seconds of reading, and 50 levels fail
 
 
 def inferred_fields(said: str | None, types: StructType, are_lost: Collection[str]) -> StructType:
     """Return the fields of a file's records.
 
     Args:
-        said: what `schema_of_variant_agg` returns for the records; None when there are none.
+        said: the result of `schema_of_variant_agg` for the records; None if there are none.
         types: the types of the fields that bronze has.
-        are_lost: those of which some value does not fit its type.
+        are_lost: the fields with at least one value that does not fit its type.
 
     Returns:
-        Fields that bronze has and whose values all fit have bronze's type; of others the type is inferred,
-        `void` where there are only nulls.
+        Fields that are in bronze and whose values all fit keep bronze's type. The type of the others is
+        inferred; it is `void` if all values are null.
     """
     record = type_of(said) if said else NullType()
     if not isinstance(record, StructType):
@@ -46,7 +46,7 @@ def inferred_fields(said: str | None, types: StructType, are_lost: Collection[st
 
 
 def completed(held: DataType, given: DataType, depth: int = 0) -> DataType:
-    """Return an inferred type with the parts that bronze lacks as columns of a table could have them."""
+    """Return an inferred type whose new parts are converted to types that a table can store."""
     if isinstance(given, NullType):
         return held
     if isinstance(held, ArrayType) and isinstance(given, ArrayType):
@@ -63,7 +63,7 @@ def completed(held: DataType, given: DataType, depth: int = 0) -> DataType:
 
 
 def type_of(said: str) -> DataType:
-    """Return the type of a variant: an object is a struct, and values of several types are text."""
+    """Return the type of a variant: objects become structs, and values of several types become text."""
     parts = re.split(r"(`(?:[^`]|``)*`)", said)
     for number in range(0, len(parts), 2):
         structs = re.sub(r"\bOBJECT(?=<)", "STRUCT", parts[number])
@@ -72,14 +72,14 @@ def type_of(said: str) -> DataType:
 
 
 def storable(of: DataType, depth: int = 0) -> DataType:
-    """Return an inferred type as a column's: decimals, which have the length of what was seen, as double.
+    """Convert an inferred type to a column's type; decimals with a fraction become doubles.
 
     Args:
         of: the inferred type.
         depth: its level in the column's type.
 
     Returns:
-        `void` where nothing is known or a table cannot hold it; also inside, where such fields are left out.
+        The type; `void` if it is unknown or a table cannot store it. Nested `void` fields are left out.
     """
     if isinstance(of, (ArrayType, StructType)) and depth == MAX_DEPTH:
         return NullType()

@@ -1,4 +1,4 @@
-"""JSON: a record a line, or a file that is one object or one array of objects; nested types are kept."""
+"""JSON: one record per line, or a file that is one object or array of objects; nested types are kept."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WHOLE_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Renamed:
-    """The fields of a file whose columns in bronze have other names, as far as the file was surveyed."""
+    """The fields of a file that have other names in bronze; empty if the file was not surveyed."""
 
     names: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ class Json:
         self._unclear: dict[str, str] = {}
 
     def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
-        """Infer the fields of each file from all its records, where the contract asks for them."""
+        """Infer the fields of each file from all its records, if the contract needs them."""
         self._surveyed, self._unclear = {}, {}
         if self._is_surveyed and files:
             self._infer(files, types_of(targets, ()))
@@ -93,7 +93,7 @@ class Json:
                 self._unclear[files[0].path] = f"its fields cannot be inferred: {said}"
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
-        """Refuse what cannot be JSON in UTF-8."""
+        """Reject files that cannot be JSON in UTF-8."""
         if refused := compression(content) or self._refused(content):
             return refused
         if file.path in self._unclear:
@@ -115,12 +115,12 @@ class Json:
         return self._surveyed.get(file.path)
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
-        """Read records with the columns' types; other fields and values of other types are rescued."""
+        """Read records with the columns' types; rescue other fields and values that do not fit."""
         return self.parse(self.names(layout), self._read(files), targets)
 
     def names(self, layout: Hashable) -> list[str]:
         """Return the fields that have another name in bronze."""
-        assert isinstance(layout, Renamed)  # noqa: S101  # only `layout` makes them
+        assert isinstance(layout, Renamed)  # noqa: S101  # `layout` returns only these
         return list(layout.names)
 
     def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:

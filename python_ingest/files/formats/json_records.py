@@ -1,4 +1,4 @@
-"""Records of JSON as rows: values with the columns' types, the others rescued, broken ones with a reason."""
+"""Convert JSON records to rows: typed values, rescued values, and broken records with a reason."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from python_ingest.files.formats.rescue import NESTED, is_lost, text_in_sql
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-MAX_DEPTH = 100  # levels of objects and lists in a record: Spark's stack overflows at some hundreds
-BOUNDED = {"maxNestingDepth": str(MAX_DEPTH + 1)}  # what a record is wrapped in is a level
+MAX_DEPTH = 100  # levels of objects and lists in a record: Spark's stack overflows at several hundred
+BOUNDED = {"maxNestingDepth": str(MAX_DEPTH + 1)}  # the wrapper around a record adds one level
 OBJECTS, TEXTS = "array<map<string,variant>>", "array<map<string,string>>"
-SAFE_BYTES = 32 * 2**20  # of a record: Spark's variants have up to 128 MiB, four times their text at most
+SAFE_BYTES = 32 * 2**20  # of a record: Spark's variants hold up to 128 MiB, at most four times their text
 TWICE = "it contains a field twice"
 TOO_LARGE = "a value in it is too large, or it contains a field twice"
 NO_OBJECT = "it is not a single JSON object"
@@ -59,7 +59,7 @@ def json_rows(
 
 
 def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> DataFrame:
-    """Parse records and find what is wrong with them.
+    """Parse records and find their errors.
 
     Args:
         lines: `_line`, `_is_legible`, and columns that are passed on.
@@ -67,19 +67,19 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
         whole_file: whether a line may be an array of objects.
 
     Returns:
-        The lines with `_plain`, or else `_typed`, `_fields`, `_lost` and `_corrupt_reason`.
+        The lines with `_plain`, or otherwise with `_typed`, `_fields`, `_lost` and `_corrupt_reason`.
     """
-    has_mark = f.startswith("_line", f.lit("\ufeff"))  # of the byte order
+    has_mark = f.startswith("_line", f.lit("\ufeff"))  # the byte order mark
     lines = lines.withColumn("_line", f.when(has_mark, f.expr("substr(_line, 2)")).otherwise(f.col("_line")))
     if whole_file:
         lines = lines.withColumn("_line", f.trim("_line"))
-        is_altered = holds_half(f.col("_line")) | holds_huge(f.col("_line"))  # if it was cut into elements
+        is_altered = holds_half(f.col("_line")) | holds_huge(f.col("_line"))  # if it were split into elements
         is_list = f.startswith("_line", f.lit("[")) & ~is_altered
         elements = f.when(is_list, f.from_json("_line", "array<string>"))
         lines = lines.withColumn("_line", f.explode(f.coalesce(elements, f.array("_line"))))
     is_open = f.col("_plain").isNull()
-    # Wrapped in two ways, since what follows a record's end is an error in one of them at least,
-    # and would be passed over without: no text closes both.
+    # The record is wrapped in two ways. Spark would ignore text after the end of a bare record.
+    # Such text is an error in at least one of the wrappers, because no text closes both.
     in_object = f.concat(f.lit('{"record":'), "_line", f.lit("}"))
     in_array = f.concat(f.lit("["), "_line", f.lit("]"))
     wrapped = StructType([StructField("record", types)])
@@ -108,7 +108,7 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
 
 
 def _wrong(in_array: Column) -> Column:
-    """Return why a record was not read as one object: what it might be is tried, as few records are such."""
+    """Return why a record was not read as one object; it parses again, which few records need."""
     signs = f.translate("_line", "{[", "")
     might_be_deep = f.octet_length("_line") - f.octet_length(signs) > MAX_DEPTH
     texts, bounded = (f.get(f.from_json(in_array, TEXTS, bound), f.lit(0)) for bound in (None, BOUNDED))
@@ -148,13 +148,13 @@ def _rescued(types: StructType) -> Column:
         lambda key, _: ~key.isin(*types.names) | f.array_contains(f.array_compact(lost), key),
     )
     others = f.array_except(f.map_keys("_fields"), f.array(*map(f.lit, types.names)))
-    # looked at first, since most records have nothing to rescue
+    # checked first, because most records have nothing to rescue
     has_some = reduce(lambda one, other: one | other, is_lost, f.size(others) > 0)
     return f.when(has_some, f.nullif(f.to_json(kept), f.lit("{}")))
 
 
 def _lost(name: str, of: DataType) -> str:
-    """Return whether a column would not give a field back."""
+    """Return a SQL condition: the column's value differs from the field's value."""
     field = f"_fields[{text_in_sql(name)}]"
     raw = f"nullif(to_json({field}), 'null')" if isinstance(of, NESTED) else f"cast({field} as string)"
     return f"coalesce({is_lost(raw, f'_typed.{in_sql(name)}', of)}, false)"

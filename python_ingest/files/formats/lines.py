@@ -1,4 +1,4 @@
-"""Text files as lines: each with its file, nothing dropped but blank lines, comments and the header."""
+"""Read text files as lines, each with its file; only blank lines, comments and the header are dropped."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def read_lines(
     encoding: str = "utf-8",
     comment: str | None = None,
 ) -> DataFrame:
-    """Read lines as `_line` and `_is_legible` (decoded without loss), with what `origin` gives.
+    """Read lines as `_line` and `_is_legible` (decoded without loss), with the columns of `origin`.
 
-    Spark's CSV reader, with one column, skips headers and knows encodings.
+    It uses Spark's CSV reader with one column, because that reader skips headers and supports encodings.
 
     Args:
         spark: the session.
         files: the files.
-        header: leave out the first line of each file.
-        encoding: one in which a line break is the byte 10.
-        comment: leave out lines that begin with this sign.
+        header: skip the first line of each file.
+        encoding: an encoding in which a line break is the byte 10.
+        comment: skip lines that begin with this character.
     """
     reader = (
         spark.read.schema("_field string, _whole string")
@@ -59,15 +59,15 @@ def read_lines(
 def read_plain_lines(
     spark: SparkSession, files: Sequence[SourceFile], header: str | None = None
 ) -> DataFrame:
-    """Read lines of UTF-8 files: the same as `read_lines`, in a fifth of the time.
+    """Read lines of UTF-8 files: the same result as `read_lines`, in a fifth of the time.
 
     Args:
         spark: the session.
         files: the files.
-        header: the first line of each, which none of them has a second time; None when they have none.
+        header: the first line of each file, which must not occur twice in a file; None without a header.
     """
     line = f.col("value")
-    is_blank = (line < "!") & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))  # only what sorts below is matched
+    is_blank = (line < "!") & ~f.rlike(line, f.lit(r"[^\x00-\x20]"))  # match only lines that sort below "!"
     lines = read_files(spark.read, "text", files).where(~is_blank)
     if header is not None:
         lines = lines.where(line != f.lit(header))
@@ -75,10 +75,10 @@ def read_plain_lines(
 
 
 def is_legible(text: Column) -> Column:
-    """Return whether a decoded text is without the sign that stands for bytes of another encoding."""
+    """Return whether a decoded text has no replacement character for invalid bytes."""
     return ~f.contains(text, f.lit(REPLACEMENT))
 
 
 def holds_nul(text: Column) -> Column:
-    """Return whether a text holds the sign with the number zero, which no text needs."""
+    """Return whether a text contains the NUL character."""
     return f.contains(text, f.lit("\x00"))

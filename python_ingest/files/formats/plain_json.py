@@ -1,7 +1,7 @@
-"""JSON records that are plain: one object whose every field is declared, given once, and held by its column.
+"""Parse plain JSON records: one object whose fields are all declared, given once, and fit their columns.
 
-Most records are. They are seen by one parse into the columns' types and a count of their names, which costs
-less than half of what all records would cost that are looked at as `json_records.py` looks at the others.
+Most records are plain. One parse into the columns' types and a count of the field names detect them. This
+costs less than half of the complete parse that `json_records.py` needs for the other records.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from python_ingest.files.formats.rescue import NUMBER
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-EXACT = (BooleanType, DateType, TimestampNTZType, TimestampType)  # NULL where they do not hold it
-SAFE_DIGITS = 15  # a double has them all
-SAFE_INTEGER = 2**53  # up to which a double has every one
+EXACT = (BooleanType, DateType, TimestampNTZType, TimestampType)  # NULL if the value does not fit
+SAFE_DIGITS = 15  # a double represents all of them
+SAFE_INTEGER = 2**53  # a double represents every integer up to it
 NOT_NUMBERS = [sign + word for word in ("INF", "Infinity") for sign in ("", "+", "-")] + ["NaN"]
-NOT_NUMBERS += ['"Infinity"', '"-Infinity"']  # which the text of a number beyond a double becomes
+NOT_NUMBERS += ['"Infinity"', '"-Infinity"']  # the text that a number too large for a double becomes
 
 
 def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
-    """Add `_plain`: the record as a struct of the declared types where it is plain, else NULL.
+    """Add `_plain`: the record as a struct of the declared types if it is plain, otherwise NULL.
 
     Args:
         lines: `_line`, one JSON object as text, and `_is_legible`.
@@ -64,9 +64,9 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
     is_plain = (
         f.col("_is_legible")
         & ~holds_half(f.col("_line"))
-        & ~f.contains("_line", f.lit("]"))  # it would close the wrapping, and the rest be passed over
+        & ~f.contains("_line", f.lit("]"))  # it would close the wrapper, and the rest would be ignored
         & (f.size("_records") == 1)
-        # so none of them is unknown, given twice, null or lost
+        # so no field is unknown, duplicate, null or lost
         & (f.size("_names") == reduce(add, [value.isNotNull().cast("int") for value in values]))
         & reduce(and_, [f.coalesce(one, f.lit(True)) for one in said])
     )
@@ -81,13 +81,13 @@ def _can_be_plain(of: DataType) -> bool:
 
 
 def _read_as(of: DataType) -> DataType:
-    if isinstance(of, DecimalType):  # which would be rounded
+    if isinstance(of, DecimalType):  # a decimal would be rounded
         return VariantType()
-    return LongType() if isinstance(of, IntegralType) else of  # which would overflow
+    return LongType() if isinstance(of, IntegralType) else of  # a smaller type would overflow
 
 
 def _held(read: Column, of: DataType) -> Column:
-    """Return a field's value in its column's type, NULL where it does not hold it."""
+    """Return a field's value in its column's type; NULL if it does not fit."""
     if isinstance(of, DecimalType):
         text = read.cast("string")
         value = text.try_cast(of)
@@ -96,9 +96,9 @@ def _held(read: Column, of: DataType) -> Column:
 
 
 def _is_said(value: Column, of: DataType) -> Column:
-    """Return whether a value is what the record says to the letter; the others are looked at."""
+    """Return whether a value is certainly the one in the record; other records are parsed completely."""
     if isinstance(of, DoubleType):
         return f.abs(value) < SAFE_INTEGER
-    if isinstance(of, StringType):  # it may have been an object, a list, or no JSON
+    if isinstance(of, StringType):  # the value may have been an object, a list, or invalid JSON
         return ~f.substring(value, 1, 1).isin("{", "[") & ~value.isin(NOT_NUMBERS)
     return f.lit(True)

@@ -1,7 +1,8 @@
-"""Values that a declared type cannot hold: a SQL condition on a value as JSON text and as it was parsed.
+"""Build SQL conditions that find values which do not fit their declared type.
 
-A value counts as lost when its column would not give it back: it has another type, more fields, or a number
-that would be rounded. What is lost is kept in `_rescued_data`, whole.
+A condition compares the value as JSON text with the parsed value. A value is lost if its column would not
+return it: it has another type, more fields, or a number that would be rounded. `_rescued_data` keeps the
+complete value.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 NESTED = (ArrayType, MapType, StructType)
-TIMES = {  # all digits of a time, where Spark would write three
+TIMES = {  # all digits of a time; Spark would write three
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
@@ -35,19 +36,19 @@ NUMBER = "decimal(38, 18)"
 
 
 def is_lost(raw: str, typed: str, of: DataType, depth: int = 0) -> str:
-    """Return the condition, as SQL.
+    """Return the condition as SQL.
 
     Args:
-        raw: SQL of the value as JSON text, a string without its quotes; NULL when it is missing or null.
-        typed: SQL of the value as it was parsed.
+        raw: SQL of the value as JSON text, strings without quotes; NULL if it is missing or null.
+        typed: SQL of the parsed value.
         of: the declared type.
-        depth: of the value in the record; names the variables of lambdas.
+        depth: the level of the value in the record; it names the variables of lambdas.
     """
     if isinstance(of, StringType):
         return "false"
     if isinstance(of, (FractionalType, IntegralType)):
         differs = f"not (try_cast({raw} as {NUMBER}) <=> try_cast({typed} as {NUMBER}))"
-        if isinstance(of, DoubleType):  # of more digits than it has, the nearest one will do
+        if isinstance(of, DoubleType):  # the nearest double is accepted for a number with more digits
             differs = f"({differs} and not ({raw} like '%.%' and try_cast({raw} as double) <=> {typed}))"
         return f"({raw} is not null and ({typed} is null or {differs}))"
     if isinstance(of, StructType):
@@ -92,7 +93,7 @@ def text_in_sql(text: str) -> str:
 
 
 def rescued(values: Sequence[Column]) -> Column:
-    """Return values as one JSON object without those that are NULL; NULL when there are none."""
+    """Return the values that are not NULL as one JSON object; NULL if there are none."""
     if not values:
         return f.lit(None).cast("string")
     return f.nullif(f.to_json(f.struct(*values), TIMES), f.lit("{}"))

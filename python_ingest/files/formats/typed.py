@@ -1,4 +1,4 @@
-"""Avro and Parquet: files that know their columns and types."""
+"""Avro and Parquet: files that contain their columns and types."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAGIC = {"avro": b"Obj\x01", "parquet": b"PAR1"}
 
 @dataclass(frozen=True)
 class OwnSchema:
-    """What a file says of its columns; files that say the same are read together."""
+    """The schema in a file; files with the same schema are read together."""
 
     said: str
 
@@ -61,7 +61,7 @@ class Typed:
         self._schemas: dict[OwnSchema, StructType] = {}
 
     def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
-        """Do nothing: files say themselves what they hold."""
+        """Do nothing: each file contains its schema."""
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Read the file's schema."""
@@ -81,11 +81,11 @@ class Typed:
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType:
         """Return the file's schema."""
-        assert isinstance(layout, OwnSchema)  # noqa: S101  # only `layout` makes them
+        assert isinstance(layout, OwnSchema)  # noqa: S101  # `layout` returns only these
         return self._schemas[layout]
 
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
-        """Read files of one schema; undeclared columns and values of other types are rescued."""
+        """Read files of one schema; rescue undeclared columns and values that do not fit."""
         schema = self.fields(layout, files[0])
         rows = read_files(self._spark.read.schema(schema), self._format, files)
         values, others = held_in(targets, schema)
@@ -113,7 +113,7 @@ class Typed:
 
 
 def held_in(targets: Sequence[Target], schema: StructType) -> tuple[list[Column], list[Column]]:
-    """Return the targets' values in rows of a schema, and what else the rows have, to be rescued."""
+    """Return the targets' values in rows of a schema, and the other values, which are to be rescued."""
     filled = fields_of(targets, schema.names, ignores_case=False)
     others = [f.col(in_sql(name)).alias(name) for name in schema.names if name not in filled.values()]
     values = []
@@ -127,7 +127,7 @@ def held_in(targets: Sequence[Target], schema: StructType) -> tuple[list[Column]
 
 
 def _held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column | None]:
-    """Return a column's value as another type, and when that is not all of it."""
+    """Return a column's value as another type, and the condition under which the value is changed."""
     value = f.col(in_sql(name))
     if given.simpleString() == wanted.simpleString():
         return value, None
@@ -145,7 +145,7 @@ def _held(name: str, given: DataType, wanted: DataType) -> tuple[Column, Column 
 
 
 def _is_castable(given: DataType, wanted: DataType) -> bool:
-    """Return whether values of one type can be the same ones in another: a number is no time."""
+    """Return whether a value can keep its meaning in another type; a number cannot become a time."""
     scalars = not isinstance(given, NESTED) and not isinstance(wanted, NESTED)
     kinds = (NumericType, (DateType, TimestampType, TimestampNTZType))
     alike = any(isinstance(given, kind) and isinstance(wanted, kind) for kind in kinds)
