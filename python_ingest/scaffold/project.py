@@ -77,7 +77,7 @@ def write_project(name: str) -> Scaffold:
             "Run `tidemark init` in an empty folder, or in the folder of a dbt project.",
         )
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
-    written = write_templates(PROJECT | missing, name=name, profile=name)
+    written = write_templates(PROJECT | missing, name=name, profile=name, is_new=True)
     _, of_feed = add(Path("data/raw", FEED).resolve(), None, ["order_id"], {}, _no_session)
     return Scaffold(True, sorted([*written, *of_feed]))
 
@@ -89,7 +89,7 @@ def _complete() -> Scaffold:
     profiles = _profiles()
     if profiles is None:
         missing["project/profiles.yml"] = profiles = PROFILES
-    scaffold = Scaffold(False, write_templates(missing, profile=profile))
+    scaffold = Scaffold(False, write_templates(missing, profile=profile, is_new=False))
     outputs = (_mapping(profiles).get(profile) or {}).get("outputs") or {}
     if all(output.get("type") != "tidemark" for output in outputs.values()):
         where = f"in a target of the profile '{profile}'" if outputs else f"in a new profile '{profile}'"

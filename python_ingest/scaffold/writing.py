@@ -23,8 +23,6 @@ FILES = {
     "feed/models.yml": "models/silver/{name}/_silver_{name}__models.yml",
     "feed/row_balance.sql": "tests/dbt/silver/{name}_row_balance.sql",
 }
-LINTER = Path(".sqlfluff")
-STAND_INS = "[sqlfluff:templater:jinja:macros]\n"
 
 
 def add(
@@ -59,7 +57,6 @@ def add(
             "Choose another `--name`, or remove that feed first.",
         )
     written = write_templates(targets, feed=feed)
-    _tell_linter(feed.name)
     return feed, written
 
 
@@ -71,12 +68,3 @@ def _files(path: Path) -> Sequence[Path]:
             f"There are no files at {path}.", "Give a file of the feed, or the folder of its files."
         )
     return files
-
-
-def _tell_linter(name: str) -> None:
-    """Add a stand-in for the staging macro to the settings of pre-commit's quick linter."""
-    text = LINTER.read_text(encoding="utf-8") if LINTER.exists() else ""
-    if STAND_INS in text and f"staged_{name} =" not in text:
-        body = "select * from {{ landed }}{% endmacro %}"
-        macro = f"staged_{name} = {{% macro staged_{name}(landed) %}}{body}\n"
-        LINTER.write_text(text.replace(STAND_INS, STAND_INS + macro), encoding="utf-8")
