@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from python_ingest.lake.delta_log import make_active
 from python_ingest.lake.table_format import table_exists
 from python_ingest.project import VIEWS
 from python_ingest.project.compiled_models import Compiled, compiled_models
@@ -86,6 +87,7 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
 
 
 def _verdict(spark: SparkSession, model: Compiled) -> Verdict:
+    make_active(spark)  # a new thread has no session, and the catalog would be that of the first target
     with _timed(Verdict(model.table)) as verdict:
         if not table_exists(spark, model.table):
             verdict.unproven = "not built yet"
