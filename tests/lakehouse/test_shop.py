@@ -127,7 +127,7 @@ def test_twenty_days_of_a_live_shop(shop: Shop, server: Postgres) -> None:
         "select order_date, count(*), sum(quantity), sum(quantity * price) from orders group by 1 order by 1"
     )
     gold = shop.spark.sql(
-        "select order_date, sum(orders), sum(quantity), sum(amount) "
+        "select order_date, sum(order_count), sum(quantity), sum(amount) "
         f"from {shop.prefix}_gold.daily_product_sales group by all order by order_date"
     )
     assert [tuple(row) for row in gold.collect()] == there.fetchall()
