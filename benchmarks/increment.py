@@ -107,7 +107,7 @@ def main(
     command = f"python -m benchmarks.increment --scales {scales} --rows {rows} --repetitions {repetitions}"
     done: list[Scale] = []
     try:
-        invoke_dbt(["--quiet", "parse", *where(ROOT, "stock", LAKE / "profile")])
+        invoke_dbt(["--quiet", "parse", *where(ROOT, "tidemark", LAKE / "profile")])
         os.chdir(ROOT)
         spark = warm_session(ROOT, empty=True)
         try:

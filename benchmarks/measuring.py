@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dbt.clients.yaml_helper import load_yaml_text
 from pyspark.sql import SparkSession
 
+from python_ingest.adapter.settings import embedded_settings
 from python_ingest.errors import DbtError
-from python_ingest.project import spark_settings
 
 STOCK = "stock"  # the project that uses only dbt-spark
 
@@ -134,13 +133,17 @@ def where(root: Path, name: str, scratch: Path) -> list[str]:
         name: the project's folder.
         scratch: the folder for dbt's files.
     """
-    profiles = scratch / "profiles"
-    profiles.mkdir(parents=True, exist_ok=True)
-    profile: Any = load_yaml_text((root / "profiles.yml").read_text(encoding="utf-8"))
+    profiles = root
     if name == STOCK:
-        stock = {"type": "spark", "host": "localhost", "server_side_parameters": spark_settings(root)}
-        profile["tidemark"]["outputs"]["local"] |= stock
-    (profiles / "profiles.yml").write_text(json.dumps(profile), encoding="utf-8")
+        profiles = scratch / "profiles"
+        profiles.mkdir(parents=True, exist_ok=True)
+        target = {"type": "spark", "method": "session", "host": "localhost", "threads": 2}
+        target |= {
+            "schema": os.environ["TIDEMARK_SCHEMA"],
+            "server_side_parameters": embedded_settings("delta"),
+        }
+        profile = {"tidemark": {"target": "local", "outputs": {"local": target}}}
+        (profiles / "profiles.yml").write_text(json.dumps(profile), encoding="utf-8")
     folders = {
         "--project-dir": root / "benchmarks" / name,
         "--profiles-dir": profiles,

@@ -51,6 +51,7 @@ class Format(str, Enum):
 
 
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
+CsvFile = Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
 Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")]
@@ -116,12 +117,11 @@ def list_feeds() -> None:
 
 @app.command()
 def add(
-    path: Annotated[Path, typer.Argument(help="A file of the feed, or the folder with its files.")],
+    path: Annotated[Path, typer.Argument(help="A file of the feed, or its folder.", resolve_path=True)],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
     key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
-    path = path.resolve()
     lakehouse = _opened()
     add_feed(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
 
@@ -136,9 +136,8 @@ def replay_rejected(feeds: Feeds = None) -> None:
 
 
 @app.command("export-rejected")
-def export(path: Annotated[Path, typer.Argument(help="The CSV file to write.")], feeds: Feeds = None) -> None:
+def export(path: CsvFile, feeds: Feeds = None) -> None:
     """Write rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
-    path = path.resolve()
     lakehouse = _opened()
     names = [feed.name for feed in choose(lakehouse.feeds, feeds or [])]
     number = export_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
