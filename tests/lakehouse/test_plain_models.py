@@ -99,6 +99,19 @@ def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: 
         assert (plan.idle, read.rows) == (False, 0)
 
 
+def test_microbatch_is_refused(guarded: Guarded, models: Path) -> None:
+    """R2.1: dbt would run the model once for each day, and each day would replace the others."""
+    settings = "incremental_strategy='microbatch', unique_key='id', event_time='day', batch_size='day'"
+    (models / "batches.sql").write_text(
+        f"{{{{ config({settings}, begin='2025-01-01', lookback=0) }}}}\n"
+        "select id, timestamp '2025-01-01' as day from {{ ref('guarded') }}"
+    )
+    guarded.said("guarded")
+    span = ("--event-time-start", "2025-01-01", "--event-time-end", "2025-01-02")
+    assert [name for name, _ in guarded.dbt("run", "--select", "batches", *span).failed] == ["batches"]
+    assert not guarded.spark.catalog.tableExists(guarded.table("batches"))
+
+
 def test_a_plain_model_goes_without_its_sources_rows(guarded: Guarded, models: Path) -> None:
     """R2.1: `--empty` deletes nothing, and changed SQL rebuilds it."""
     (models / "plain.sql").write_text(PLAIN)
