@@ -128,9 +128,8 @@ def planning(spark: SparkSession, folder: Path, known: int, new: int) -> list[st
     ).write.format("delta").mode("append").saveAsTable(f"{feed.name}_ops.ingested_files")  # fmt: skip
 
     def plan() -> None:
-        found = (
-            IngestedFiles(spark, f"{feed.name}_ops", feed.name).compare(storage.listing(utc_now())).candidates
-        )
+        known_files = IngestedFiles(spark, f"{feed.name}_ops", feed.name)
+        found = known_files.compare(storage.listing(utc_now())).candidates
         if len(found) != new:
             raise AssertionError(f"{len(found)} files are new, not {new}")
 

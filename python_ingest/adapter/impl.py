@@ -6,6 +6,7 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.lock import hold, lake_folder
-from python_ingest.project.jars import FOLDER as JARS
 from python_ingest.project.jars import check_jars
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from python_ingest.lake.delta_log import DeltaLog
 
-CLASS_PATH = "spark.driver.extraClassPath"
 WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
 
 
@@ -46,7 +45,7 @@ class TidemarkAdapter(SparkAdapter):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if self.is_embedded():
-            _hold_lake(needs_jars=self.setting(CLASS_PATH) == f"{JARS}/*")
+            _hold_lake(self.config.credentials.server_side_parameters)
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
         logging.getLogger("SQLQueryContextLogger").disabled = True
         program = Path(sys.argv[0])
@@ -176,7 +175,7 @@ class TidemarkAdapter(SparkAdapter):
         return session
 
 
-def _hold_lake(*, needs_jars: bool) -> None:
+def _hold_lake(settings: Mapping[str, str]) -> None:
     """Hold the lake if the command uses Spark, and stop if Spark would start without the jars it needs."""
     from dbt.flags import get_flags
 
@@ -186,7 +185,7 @@ def _hold_lake(*, needs_jars: bool) -> None:
         return
     try:
         hold(Path(folder) / lake_folder())
-        if needs_jars and SparkContext._active_spark_context is None:
-            check_jars(Path(folder) / JARS)
+        if SparkContext._active_spark_context is None:
+            check_jars(settings, Path(folder))
     except TidemarkError as error:
         raise DbtRuntimeError(str(error)) from None  # dbt prints a stack trace for other errors

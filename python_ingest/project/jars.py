@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -22,6 +22,7 @@ from python_ingest.errors import TidemarkError
 
 LOCK = Path(__file__).parent / "jars.lock"
 FOLDER = Path(".jars")
+CLASS_PATH = "spark.driver.extraClassPath"
 IVY_EXTRA = "http://ant.apache.org/ivy/extra"
 
 
@@ -61,13 +62,18 @@ def read_lock(lock: Path) -> list[Jar]:
     return jars
 
 
-def check_jars(folder: Path = FOLDER) -> None:
-    """Check that a folder has jars.
+def check_jars(settings: Mapping[str, str], root: Path) -> None:
+    """Stop if Spark would start without the jars that its class path names.
+
+    Args:
+        settings: Spark's settings; a class path that is not the adapter's own is not checked.
+        root: the project's folder.
 
     Raises:
-        TidemarkError: if it has none.
+        TidemarkError: if the project's folder has no jars.
     """
-    if not any(folder.glob("*.jar")):
+    folder = root / FOLDER
+    if settings.get(CLASS_PATH) == f"{FOLDER}/*" and not any(folder.glob("*.jar")):
         raise TidemarkError(
             f"Spark's jars are missing: {folder}/ is empty or does not exist.",
             "Run `tidemark init`, which fetches them once (`make setup` in Tidemark's own repository).",

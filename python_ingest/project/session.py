@@ -30,9 +30,10 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
 
     Raises:
         LakeBusyError: if another process holds the lake.
-        TidemarkError: if the jars are missing.
+        TidemarkError: if the target's Spark is not embedded, or its jars are missing.
     """
-    check_jars()
+    settings = spark_settings(root)
+    check_jars(settings, root)
     hold(lake_folder())
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries
     logging.getLogger().addFilter(_is_no_trace_of_py4j)
@@ -40,7 +41,7 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
         _empty(lake_folder())
     # Spark installs its own handler for Ctrl-C, which calls the JVM and waits
     with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
-        return _session(spark_settings(root))
+        return _session(settings)
 
 
 def retarget(spark: SparkSession, root: Path) -> None:

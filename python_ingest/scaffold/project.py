@@ -15,18 +15,17 @@ from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.rendering import write_templates
 from python_ingest.scaffold.writing import FILES, add
 
-PROFILES, LINTER, IGNORED = Path("profiles.yml"), Path(".sqlfluff"), Path(".gitignore")
-KEPT = {"project/sqlfluff.cfg": LINTER, "project/gitignore": IGNORED}  # written if there are none
+PROJECT_FILE, PROFILES, IGNORED = Path("dbt_project.yml"), Path("profiles.yml"), Path(".gitignore")
+RAW = Path("data/raw/orders")  # of the example feed
+KEPT = {"project/sqlfluff.cfg": Path(".sqlfluff"), "project/gitignore": IGNORED}  # written if there are none
 PROJECT = {
-    "project/dbt_project.yml": Path("dbt_project.yml"),
+    "project/dbt_project.yml": PROJECT_FILE,
     "project/profiles.yml": PROFILES,
     "project/generate_schema_name.sql": Path("macros/generate_schema_name.sql"),
-    "project/orders.csv": Path("data/raw/orders/orders_2026-01-01.csv"),
+    "project/orders.csv": RAW / "orders_2026-01-01.csv",
     "project/daily_orders.sql": Path("models/gold/orders/daily_orders.sql"),
     "project/gold.yml": Path("models/gold/orders/_gold_orders__models.yml"),
 }
-FEED = "orders"
-PROJECT_FILE = Path("dbt_project.yml")
 NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -70,7 +69,7 @@ def write_project(name: str) -> Scaffold:
     """
     if PROJECT_FILE.exists():
         return _complete()
-    of_feed = [Path(target.format(name=FEED)) for target in FILES.values()]
+    of_feed = [Path(target.format(name=RAW.name)) for target in FILES.values()]
     if there := next((target for target in (*PROJECT.values(), *of_feed) if target.exists()), None):
         raise TidemarkError(
             f"{there} exists, but dbt_project.yml does not.",
@@ -78,7 +77,7 @@ def write_project(name: str) -> Scaffold:
         )
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
     written = write_templates(PROJECT | missing, name=name, profile=name, is_new=True)
-    _, of_feed = add(Path("data/raw", FEED).resolve(), None, ["order_id"], {}, _no_session)
+    _, of_feed = add(RAW.resolve(), None, ["order_id"], {}, _no_session)
     return Scaffold(True, sorted([*written, *of_feed]))
 
 

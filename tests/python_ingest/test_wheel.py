@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.project.jars import LOCK
+from python_ingest.project.jars import cache_folder
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -57,15 +56,14 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A dbt project of seeds, a view and an incremental model, in plain SQL."""
     for name, text in FILES.items():
         (tmp_path / "jaffle shop" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "jaffle shop" / name).write_text(text)
-    cache = tmp_path / "cache" / "tidemark"
-    cache.mkdir(parents=True)
-    lock = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]
-    (cache / f"jars-{lock}").symlink_to(ROOT / ".jars")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache_folder().parent.mkdir(parents=True)
+    cache_folder().symlink_to(ROOT / ".jars")
     return tmp_path / "jaffle shop"
 
 
@@ -73,7 +71,6 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     """R1, R2: `init`, two runs, and each table is what a rebuild gives."""
     kept = {"DBT_TARGET_PATH", "DBT_LOG_PATH", "PYTHONPATH", "TIDEMARK_LAKE", "TIDEMARK_SCHEMA"}
     environment = {name: value for name, value in os.environ.items() if name not in kept}
-    environment["XDG_CACHE_HOME"] = str(project.parent / "cache")
 
     def tidemark(*arguments: str) -> str:
         command = [str(python.with_name("tidemark")), *arguments]

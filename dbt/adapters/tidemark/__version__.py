@@ -1,3 +1,5 @@
-"""The version that `dbt --version` and dbt's log show."""
+"""The version that `dbt --version` and dbt's log show: that of the installed package."""
 
-version = "0.1.0"
+from importlib.metadata import version as version_of
+
+version = version_of("tidemark")
