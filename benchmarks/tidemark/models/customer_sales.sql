@@ -1,13 +1,11 @@
 {{ config(unique_key='customer_id', schema='gold') }}
 
-with customers as (
-    {{ folded(ref('orders'), by='customer_id', measures={
-        'orders': 'count(*)',
-        'quantity': 'sum(quantity)',
-        'amount': 'sum(amount)',
-        'first_order_date': 'min(order_date)',
-        'last_order_date': 'max(order_date)',
-    }) }}
-)
-
-select * from customers
+select
+    customer_id,
+    count(*) as orders,
+    sum(quantity) as quantity,
+    sum(amount) as amount,
+    min(order_date) as first_order_date,
+    max(order_date) as last_order_date
+from {{ ref('orders') }}
+group by customer_id

@@ -1,25 +1,10 @@
 {{ config(unique_key='order_date', schema='gold') }}
 
-with touched_days as (
-    select * from {{ touched_keys(ref('orders'), 'order_date') }}
-),
-
-orders as (
-    select * from {{ pinned(ref('orders'), touched='order_date') }}
-),
-
-daily as (
-    select
-        touched_days.order_date,
-        count(orders.order_id) as orders,
-        count(distinct orders.customer_id) as customers,
-        sum(orders.quantity) as quantity,
-        sum(orders.amount) as amount,
-        count(orders.order_id) = 0 as _is_deleted
-    from touched_days
-    left join orders
-        on touched_days.order_date = orders.order_date
-    group by touched_days.order_date
-)
-
-select * from daily
+select
+    order_date,
+    count(*) as orders,
+    count(distinct customer_id) as customers,
+    sum(quantity) as quantity,
+    sum(amount) as amount
+from {{ ref('orders') }}
+group by order_date

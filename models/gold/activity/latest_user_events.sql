@@ -1,11 +1,7 @@
 {{ config(unique_key=['event_date', 'user_id']) }}
 
-with touched as (
-    select * from {{ touched_keys(ref('user_events'), ['event_date', 'user_id']) }}
-),
-
-user_events as (
-    select * from {{ pinned(ref('user_events'), touched='event_date') }}
+with user_events as (
+    select * from {{ ref('user_events') }}
 ),
 
 ranked as (
@@ -16,15 +12,10 @@ ranked as (
 )
 
 select
-    touched.event_date,
-    touched.user_id,
-    ranked.event_id,
-    ranked.event_type,
-    ranked.event_at,
-    ranked.event_id is null as _is_deleted
-from touched
-left join ranked
-    on
-        touched.event_date = ranked.event_date
-        and touched.user_id = ranked.user_id
-        and ranked.latest_rank = 1
+    event_date,
+    user_id,
+    event_id,
+    event_type,
+    event_at
+from ranked
+where latest_rank = 1

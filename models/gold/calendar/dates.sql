@@ -1,17 +1,7 @@
 {{ config(unique_key='calendar_date') }}
 
-with touched_holidays as (
-    select * from {{ touched_keys(ref('holidays'), 'holiday_date') }}
-),
-
-holidays as (
-    select * from {{ pinned(ref('holidays')) }}
-),
-
-touched_years as (
-    select year(holiday_date) as calendar_year
-    from touched_holidays
-    group by year(holiday_date)
+with holidays as (
+    select * from {{ ref('holidays') }}
 ),
 
 -- the calendar has the years of the seed's holidays
@@ -25,7 +15,7 @@ days as (
     select
         calendar_year,
         explode(sequence(make_date(calendar_year, 1, 1), make_date(calendar_year, 12, 31))) as calendar_date
-    from touched_years
+    from years
 ),
 
 described as (
@@ -41,11 +31,8 @@ described as (
         date_format(days.calendar_date, 'EEEE') as day_name,
         weekday(days.calendar_date) >= 5 as is_weekend,
         holidays.holiday_name is not null as is_holiday,
-        holidays.holiday_name,
-        years.calendar_year is null as _is_deleted
+        holidays.holiday_name
     from days
-    left join years
-        on days.calendar_year = years.calendar_year
     left join holidays
         on days.calendar_date = holidays.holiday_date
 )

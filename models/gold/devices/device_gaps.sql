@@ -4,12 +4,8 @@
     unique_key=['event_date', 'device_id', 'silent_from']
 ) }}
 
-with touched_days as (
-    select * from {{ touched_keys(ref('device_hours'), 'event_date') }}
-),
-
-device_hours as (
-    select * from {{ pinned(ref('device_hours'), touched='event_date') }}
+with device_hours as (
+    select * from {{ ref('device_hours') }}
 ),
 
 -- a gap of an hour or more lies between the last reading of one hour with readings and the first of the next
@@ -32,12 +28,4 @@ gaps as (
     where silent_until >= silent_from + interval 2 hours
 )
 
-select
-    touched_days.event_date,
-    gaps.device_id,
-    gaps.silent_from,
-    gaps.silent_until,
-    gaps.silent_from is null as _is_deleted
-from touched_days
-left join gaps
-    on touched_days.event_date = gaps.event_date
+select * from gaps

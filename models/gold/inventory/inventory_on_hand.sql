@@ -1,12 +1,19 @@
 {{ config(unique_key=['product_name', 'warehouse']) }}
 
--- the stock is the sum of all movements, so the changes are folded into it
-with on_hand as (
-    {{ folded(ref('inventory_movements'), by=['product_name', 'warehouse'], where='not _is_deleted', measures={
-        'movement_count': 'count(*)',
-        'quantity_on_hand': 'sum(quantity)',
-        'last_moved_at': 'max(moved_at)',
-    }) }}
+with inventory_movements as (
+    select * from {{ ref('inventory_movements') }}
+    where not _is_deleted
+),
+
+on_hand as (
+    select
+        product_name,
+        warehouse,
+        count(*) as movement_count,
+        sum(quantity) as quantity_on_hand,
+        max(moved_at) as last_moved_at
+    from inventory_movements
+    group by product_name, warehouse
 )
 
 select * from on_hand

@@ -1,14 +1,19 @@
 {{ config(unique_key='customer_id') }}
 
--- a customer's purchases can be on any day, so the changes are folded into the totals
-with customers as (
-    {{ folded(ref('transactions'), by='customer_id', measures={
-        'transaction_count': 'count(*)',
-        'quantity': 'sum(quantity)',
-        'amount': 'sum(amount)',
-        'first_purchase_date': 'min(transaction_date)',
-        'last_purchase_date': 'max(transaction_date)',
-    }) }}
+with transactions as (
+    select * from {{ ref('transactions') }}
+),
+
+customers as (
+    select
+        customer_id,
+        count(*) as transaction_count,
+        sum(quantity) as quantity,
+        sum(amount) as amount,
+        min(transaction_date) as first_purchase_date,
+        max(transaction_date) as last_purchase_date
+    from transactions
+    group by customer_id
 )
 
 select * from customers

@@ -1,14 +1,20 @@
 {{ config(unique_key='customer_id') }}
 
--- a customer's orders can be on any day, so the changes are folded into the totals
-with customers as (
-    {{ folded(ref('orders'), by='customer_id', where='not _is_deleted', measures={
-        'order_count': 'count(*)',
-        'quantity': 'sum(quantity)',
-        'amount': 'sum(quantity * price)',
-        'first_order_date': 'min(order_date)',
-        'last_order_date': 'max(order_date)',
-    }) }}
+with orders as (
+    select * from {{ ref('orders') }}
+    where not _is_deleted
+),
+
+customers as (
+    select
+        customer_id,
+        count(*) as order_count,
+        sum(quantity) as quantity,
+        sum(quantity * price) as amount,
+        min(order_date) as first_order_date,
+        max(order_date) as last_order_date
+    from orders
+    group by customer_id
 )
 
 select * from customers

@@ -1,28 +1,19 @@
 {{ config(unique_key=['order_date', 'channel']) }}
 
-with touched as (
-    select * from {{ touched_keys(ref('orders'), ['order_date', 'channel']) }}
-),
-
-orders as (
-    select * from {{ pinned(ref('orders'), touched='order_date') }}
+with orders as (
+    select * from {{ ref('orders') }}
     where not _is_deleted
 ),
 
 daily as (
     select
-        touched.order_date,
-        touched.channel,
-        count(orders.order_id) as order_count,
-        sum(orders.quantity) as quantity,
-        sum(orders.quantity * orders.price) as amount,
-        count(orders.order_id) = 0 as _is_deleted
-    from touched
-    left join orders
-        on
-            touched.order_date = orders.order_date
-            and touched.channel = orders.channel
-    group by touched.order_date, touched.channel
+        order_date,
+        channel,
+        count(*) as order_count,
+        sum(quantity) as quantity,
+        sum(quantity * price) as amount
+    from orders
+    group by order_date, channel
 )
 
 select * from daily

@@ -1,23 +1,16 @@
 {{ config(unique_key='order_date') }}
 
-with touched_days as (
-    select * from {{ touched_keys(ref('orders'), 'order_date') }}
-),
-
-orders as (
-    select * from {{ pinned(ref('orders'), touched='order_date') }}
+with orders as (
+    select * from {{ ref('orders') }}
 ),
 
 daily as (
     select
-        touched_days.order_date,
-        count(orders.order_id) as order_count,
-        sum(orders.amount) as amount,
-        count(orders.order_id) = 0 as _is_deleted
-    from touched_days
-    left join orders
-        on touched_days.order_date = orders.order_date
-    group by touched_days.order_date
+        order_date,
+        count(*) as order_count,
+        sum(amount) as amount
+    from orders
+    group by order_date
 )
 
 select * from daily
