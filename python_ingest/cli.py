@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -21,6 +20,23 @@ from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
 from python_ingest.commands.list_feeds import show_feeds
 from python_ingest.commands.maintain import compact_tables, expire_versions
+from python_ingest.commands.options import (
+    AcceptLoss,
+    CompareAll,
+    CsvFile,
+    Debug,
+    Feeds,
+    Follow,
+    Format,
+    FullRefresh,
+    Histories,
+    LogFormat,
+    Models,
+    Seed,
+    Select,
+    Tables,
+)
+from python_ingest.commands.prove import prove_models
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
@@ -41,33 +57,6 @@ app = typer.Typer(
     help="Land files, tables and topics in bronze and run the lakehouse. Plain dbt commands work, too.",
 )
 app.add_typer(simulate, name="simulate")
-
-
-class Format(str, Enum):
-    """The format of a command's output."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
-CsvFile = Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)]
-Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
-Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]
-Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")]
-FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
-CompareAll = Annotated[
-    bool,
-    typer.Option("--compare-all", help="Compare all rows of database tables, not only rows after the mark."),
-]
-AcceptLoss = Annotated[
-    bool, typer.Option("--accept-loss", help="Continue if a topic lost messages before they were landed.")
-]
-Follow = Annotated[
-    bool, typer.Option("--follow", help="Land messages of topics as they arrive, until Ctrl-C.")
-]
-LogFormat = Annotated[Format, typer.Option(help="text for people; json for one object per line.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 
 
 @app.callback()
@@ -177,6 +166,12 @@ def verify(models: Models = None) -> None:
     lakehouse = _opened()
     spark = warm_session(lakehouse.root)
     show_verdicts(spark, models or [], lakehouse)
+
+
+@app.command()
+def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> None:
+    """Try models on random histories of their sources, without a lake: each table must equal its rebuild."""
+    prove_models(project.enter_root(), models or [], histories, seed)
 
 
 @app.command()

@@ -1,0 +1,40 @@
+"""The arguments and options of the command `tidemark`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+class Format(str, Enum):
+    """The format of a command's output."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
+CsvFile = Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)]
+Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
+Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]
+Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")]
+FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
+CompareAll = Annotated[
+    bool,
+    typer.Option("--compare-all", help="Compare all rows of database tables, not only rows after the mark."),
+]
+AcceptLoss = Annotated[
+    bool, typer.Option("--accept-loss", help="Continue if a topic lost messages before they were landed.")
+]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Land messages of topics as they arrive, until Ctrl-C.")
+]
+LogFormat = Annotated[Format, typer.Option(help="text for people; json for one object per line.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
+Histories = Annotated[
+    int, typer.Option(min=1, help="Random histories for each combination of changed sources.")
+]
+Seed = Annotated[int, typer.Option(help="The seed of the random histories.")]

@@ -1,0 +1,193 @@
+"""Draw random histories of a table: its rows before, and commits that insert, update and delete rows."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+Row = dict[str, Any]
+FEW = 4  # values of a column: few, so that rows meet in joins and groups
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is known of a source.
+
+    Attributes:
+        name: `schema.table`.
+        columns: Spark types by column.
+        given: how a unit test names it, such as `ref('orders')`.
+        key: the columns that tell its rows apart; empty if rows may repeat.
+        never_null: columns without NULL.
+        checks: conditions (SQL) that each row meets.
+        values: values of a column that unit tests and `accepted_values` tests name.
+    """
+
+    name: str
+    columns: Mapping[str, str]
+    key: tuple[str, ...] = ()
+    never_null: frozenset[str] = frozenset()
+    checks: tuple[str, ...] = ()
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    given: str = ""
+
+
+@dataclass
+class History:
+    """One table's rows over some commits. A row keeps its place when it is updated.
+
+    Attributes:
+        before: by place, the rows that the last run has read.
+        after: by place, the rows now.
+        changes: rows before and after each change since, each with `_change_type`.
+    """
+
+    before: dict[Any, Row] = field(default_factory=dict)
+    after: dict[Any, Row] = field(default_factory=dict)
+    changes: list[Row] = field(default_factory=list)
+
+    @property
+    def previous(self) -> list[Row]:
+        """The rows that the last run has read."""
+        return list(self.before.values())
+
+    @property
+    def present(self) -> list[Row]:
+        """The rows now."""
+        return list(self.after.values())
+
+
+Drawn = dict[str, list[History]]  # by table
+
+
+def in_one_commit(before: dict[Any, Row], after: dict[Any, Row]) -> History:
+    """Return the history that goes from some rows to others in one commit."""
+    changes: list[Row] = []
+    for place in {**before, **after}:
+        old, new = before.get(place), after.get(place)
+        if old == new:
+            continue
+        if old is None or new is None:
+            changes.append({**(old or new or {}), "_change_type": "insert" if old is None else "delete"})
+        else:
+            changes += [
+                {**old, "_change_type": "update_preimage"},
+                {**new, "_change_type": "update_postimage"},
+            ]
+    return History(before, after, changes)
+
+
+def draw_history(
+    table: Table, dice: Random, literals: Mapping[str, Sequence[Any]], *, changes: bool
+) -> History:
+    """Draw one history of a table.
+
+    Args:
+        table: the table.
+        dice: the source of chance.
+        literals: values by family of type (`text`, `number`, `date`) that the model's SQL names.
+        changes: whether the table has changes since the last run.
+    """
+    rows: dict[Any, Row] = {}
+    for _ in range(dice.randrange(9)):
+        _insert(table, dice, literals, rows)
+    history = History(before={place: dict(row) for place, row in rows.items()})
+    for _ in range(dice.randint(1, 3) if changes else 0):
+        for _ in range(dice.randint(1, 3)):
+            _change(table, dice, literals, rows, history.changes)
+    history.after = {place: dict(row) for place, row in rows.items()}
+    return history
+
+
+def _change(
+    table: Table, dice: Random, literals: Mapping[str, Sequence[Any]], rows: dict[Any, Row], log: list[Row]
+) -> None:
+    deed = dice.choice(("insert", "update", "update", "delete"))
+    if deed == "insert" or not rows:
+        inserted = _insert(table, dice, literals, rows)
+        if inserted is not None:
+            log.append({**inserted, "_change_type": "insert"})
+        return
+    place = dice.choice(list(rows))
+    before = rows[place]
+    if deed == "delete":
+        log.append({**rows.pop(place), "_change_type": "delete"})
+        return
+    after = dict(before)
+    others = [name for name in table.columns if name not in table.key]
+    for name in dice.sample(others, min(len(others), dice.randint(1, 2))):
+        after[name] = _value(table, name, dice, literals)
+    rows[place] = after
+    log += [{**before, "_change_type": "update_preimage"}, {**after, "_change_type": "update_postimage"}]
+
+
+def _insert(
+    table: Table, dice: Random, literals: Mapping[str, Sequence[Any]], rows: dict[Any, Row]
+) -> Row | None:
+    row = {name: _value(table, name, dice, literals) for name in table.columns}
+    place = tuple(row[name] for name in table.key) if table.key else len(rows) + dice.random()
+    if place in rows:
+        return None
+    rows[place] = row
+    return row
+
+
+def _value(table: Table, name: str, dice: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
+    if name not in table.never_null and dice.random() < (0.05 if name in table.key else 0.15):
+        return None
+    named = table.values.get(name)
+    if named and dice.random() < 0.5:
+        return dice.choice(list(named))
+    return value_of(table.columns[name], dice, literals)
+
+
+def value_of(kind: str, dice: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
+    """Draw a value of a Spark type; of a small domain, or one that the model's SQL names.
+
+    Args:
+        kind: the type.
+        dice: the source of chance.
+        literals: values by family of type that the model's SQL names.
+
+    Raises:
+        ValueError: for a type that no value can be drawn for.
+    """
+    kind = kind.lower()
+    number = dice.randrange(FEW)
+    named = literals.get(
+        "text" if kind == "string" else "date" if kind in ("date", "timestamp") else "number", ()
+    )
+    pick = dice.choice(list(named)) if named and dice.random() < 0.5 else None
+    if kind == "boolean":
+        return dice.random() < 0.3
+    if kind == "string":
+        return pick if pick is not None else "abcd"[number]
+    if kind == "date":
+        day = datetime.date(2025, 1, 1) + datetime.timedelta(days=number)
+        return pick if pick is not None else day
+    if kind.startswith("timestamp"):
+        return datetime.datetime(2025, 1, 1 + number % 2, dice.choice((0, 5, 23)), 30 * (number // 2))
+    if kind == "binary":
+        return "QUI=" if number % 2 else "QkI="  # as in JSON: base 64
+    return _number_of(kind, number, pick)
+
+
+def _number_of(kind: str, number: int, pick: Any) -> int | float | Decimal:
+    """Return a value of a numeric type: a small one that was picked, or else one that a digit gives."""
+    if kind in ("tinyint", "smallint", "int", "bigint"):
+        return int(pick) if pick is not None and abs(pick) < 100 else number
+    if kind.startswith("decimal"):
+        precision, scale = (int(part) for part in kind[8:-1].split(","))
+        value = Decimal(pick) if pick is not None and abs(pick) < 100 else Decimal(number) * Decimal("0.5")
+        return (
+            value.quantize(Decimal(1).scaleb(-scale))
+            if precision > scale + 2
+            else Decimal(number).scaleb(-scale)
+        )
+    if kind in ("float", "double"):
+        return float(number) / 2
+    raise ValueError(kind)

@@ -1,0 +1,96 @@
+"""Compute a query for many histories in one statement.
+
+Each table gets a column that names the history of a row, and each block of the query keeps histories apart:
+it joins rows of one history, and groups and partitions by it.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from python_ingest.incremental.shape import Shape
+from python_ingest.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation
+from python_ingest.incremental.unsupported import Unsupported
+
+HISTORY = "__history"
+
+
+def lifted(node: Node) -> Node:
+    """Return a query's tree with the history as the last column of its result.
+
+    Args:
+        node: the query.
+
+    Raises:
+        Unsupported: if the query cannot be computed for many histories at once.
+    """
+    if isinstance(node, Leaf):
+        return Leaf(node.table, {**node.columns, HISTORY: "int"})
+    if isinstance(node, SetOperation):
+        return SetOperation(node.operation, lifted(node.left), lifted(node.right))
+    shape = Shape(node)
+    select = node.select.copy()
+    block = Block(select)
+    sides = {item.side for item in node.items.values()}
+    if len(node.items) > 2 and sides & {"right", "full"}:
+        raise Unsupported("a right or full join of more than two sources")
+    history: exp.Expr | None = None
+    for alias, item in node.items.items():
+        own, on = _history(alias), item.on
+        if history is not None:
+            same = exp.EQ(this=own.copy(), expression=history.copy())
+            on = exp.and_(on, same) if on is not None else same
+            _set_join(select, alias, on)
+        block.items[alias] = Item(
+            alias, lifted(item.node), "inner" if item.side == "cross" else item.side, on
+        )
+        if history is None or item.side == "right":
+            history = own
+        elif item.side == "full":
+            history = exp.Coalesce(this=history, expressions=[own])
+    if history is None:
+        raise Unsupported("a select without from")
+    for alias, nested in node.nested.items():
+        inner = _within(lifted(nested.node), history, nested.kind)
+        block.nested[alias] = Nested(alias, inner, nested.kind, nested.outer)
+    select.append("expressions", exp.alias_(history.copy(), HISTORY, quoted=True))
+    for window in select.find_all(exp.Window):
+        window.append("partition_by", history.copy())
+    if shape.groups is not None:
+        group = select.args.get("group") or exp.Group()
+        if not group.args.get("all"):
+            group.append("expressions", history.copy())
+        select.set("group", group)
+    return block
+
+
+def _within(node: Node, outer: exp.Expr, kind: str) -> Node:
+    """Return a lifted subquery that sees only rows of the outer row's history."""
+    if kind == "in a join":
+        raise Unsupported("a subquery in a join condition")
+    if not isinstance(node, Block):
+        raise Unsupported("a subquery with union")
+    select = node.select
+    if kind in ("in", "not in", "scalar"):
+        select.expressions[-1].pop()
+    if kind == "scalar" and not select.args["group"].args.get("expressions")[:-1]:
+        select.set("group", None)  # one row, even for no rows
+    elif kind == "scalar":
+        raise Unsupported("a scalar subquery with groups")
+    inner = next(iter(node.items))
+    select.where(exp.EQ(this=_history(inner), expression=outer.copy()), copy=False)
+    return node
+
+
+def _set_join(select: exp.Select, alias: str, on: exp.Expr) -> None:
+    for join in select.args["joins"]:
+        if join.this.alias_or_name == alias:
+            join.set("on", on.copy())
+            if join.kind == "CROSS":
+                join.set("kind", None)
+
+
+def _history(alias: str) -> exp.Column:
+    column = exp.column(HISTORY, table=alias, quoted=True)
+    column.type = exp.DataType.build("int")
+    return column

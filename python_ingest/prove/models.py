@@ -1,0 +1,224 @@
+"""The models of a dbt project for `tidemark prove`: their queries, and what is declared of their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from python_ingest.errors import DbtError
+from python_ingest.incremental.analysis import SparkCatalog, checked
+from python_ingest.incremental.parse import parse
+from python_ingest.incremental.tree import leaves
+from python_ingest.incremental.unsupported import Unsupported
+from python_ingest.project import VIEWS
+from python_ingest.project.compiled_models import NOTE
+from python_ingest.project.model_code import code_of
+from python_ingest.prove.drawing import Table
+from python_ingest.prove.proof import Model
+from python_ingest.sqlcheck.models import findings_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that was asked for.
+
+    Attributes:
+        name: `schema.name`.
+        model: what to prove; None if it cannot be tried.
+        why: why it cannot be tried.
+        findings: what its SQL must not do.
+    """
+
+    name: str
+    model: Model | None = None
+    why: str = ""
+    findings: tuple[str, ...] = ()
+
+
+def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> Iterator[Candidate]:
+    """Compile models without their tables, and yield them in dbt's order.
+
+    Args:
+        spark: a session with an empty lake. Empty tables are created in it.
+        manifest: dbt's parsed manifest.
+        selection: dbt selectors; empty for all models.
+
+    Raises:
+        DbtError: if a model does not compile.
+    """
+    from dbt.cli.main import dbtRunner
+
+    selected = [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
+    below = [f"+{name}" for name in selected]
+    outcome = dbtRunner(manifest).invoke(
+        ["--log-level", "none", "--no-write-json", "compile", "--select", *below]
+    )
+    result: Any = outcome.result
+    failed = [one for one in result.results if one.status in ("error", "fail")] if result else []
+    if result is None or failed:
+        raise DbtError(
+            f"dbt compile failed: {outcome.exception or failed[0].message}", "Fix it and try again."
+        )
+    nodes = [one.node for one in result.results if one.node.resource_type == "model"]
+    listing = ["--log-level", "none", "ls", "--select", *selected, "--output", "name"]
+    listed: Any = dbtRunner(manifest).invoke(listing).result
+    chosen = set(listed or [])
+    tables = {_name(node).lower(): node for node in _all_nodes(manifest)}
+    for node in [*manifest.sources.values(), *manifest.nodes.values()]:
+        if node.resource_type in ("source", "seed", "snapshot"):
+            _create_empty(spark, node)
+    for node in nodes:
+        if node.name in chosen and node.config.materialized == "incremental":
+            yield _candidate(spark, manifest, node, tables)
+        _create_empty(spark, node, node.compiled_code)
+
+
+def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, Any]) -> Candidate:
+    name = f"{node.schema}.{node.alias}"
+    findings = tuple(str(one) for one in findings_of(manifest, node.unique_id))
+    if NOTE.search(node.compiled_code):
+        return Candidate(name, None, "it reads by changes() or another of the engine's macros", findings)
+    if code_of(manifest, node.unique_id)["asks_incremental"]:
+        return Candidate(name, None, "its SQL calls is_incremental()", findings)
+    try:
+        parsed = parse(node.compiled_code, SparkCatalog(spark))
+        checked(spark, parsed)
+        names = {leaf.table: leaf for leaf in leaves(parsed.tree)}
+        sources = {
+            table: _table(manifest, table, leaf.columns, tables.get(table)) for table, leaf in names.items()
+        }
+    except Unsupported as found:
+        return Candidate(name, None, f"computed in full: {found.where}", findings)
+    types = {
+        one.name.lower(): one.dataType.simpleString() for one in spark.sql(node.compiled_code).schema.fields
+    }
+    key = node.config.get("unique_key") or []
+    model = Model(
+        node.name,
+        name,
+        parsed.tree,
+        tuple(column.lower() for column in ([key] if isinstance(key, str) else key)),
+        types,
+        sources,
+        _partition(node),
+    )
+    return Candidate(name, model, "", findings)
+
+
+def _partition(node: Any) -> str:
+    columns = node.config.get("partition_by") or ""
+    column = columns if isinstance(columns, str) else columns[0]
+    return column.lower() if node.config.get("incremental_strategy") == "insert_overwrite" else ""
+
+
+def _table(manifest: Any, name: str, columns: dict[str, str], node: Any) -> Table:
+    """Return what the project declares of a table."""
+    key = node.config.get("unique_key") if node is not None and node.resource_type == "model" else None
+    declared = {column.name.lower(): column for column in node.columns.values()} if node is not None else {}
+    enforced = (
+        node is not None
+        and getattr(node.config, "contract", None) is not None
+        and node.config.contract.enforced
+    )
+    given = [one for column in declared.values() for one in _constraints(column)] if enforced else []
+    checks = [one.expression for one in given if str(one.type.value) == "check"]
+    never_null = {
+        column
+        for column, one in declared.items()
+        if enforced and any(c.type.value == "not_null" for c in _constraints(one))
+    }
+    return Table(
+        name,
+        columns,
+        tuple(
+            column.lower() for column in ([key] if isinstance(key, str) else key or _unique(manifest, node))
+        ),
+        frozenset(never_null),
+        tuple(checks),
+        _values(manifest, node),
+        _given(node),
+    )
+
+
+def _given(node: Any) -> str:
+    """Return how a unit test names a table."""
+    if node is None:
+        return ""
+    if node.resource_type == "source":
+        return f"source('{node.source_name}', '{node.name}')"
+    return f"ref('{node.name}')"
+
+
+def _constraints(column: Any) -> list[Any]:
+    return list(getattr(column, "constraints", None) or [])
+
+
+def _unique(manifest: Any, node: Any) -> list[str]:
+    """Return the column of a `unique` test of a seed or a source; none without one."""
+    for test in _tests(manifest, node):
+        if test.test_metadata.name == "unique":
+            return [str(test.column_name)]
+    return []
+
+
+def _values(manifest: Any, node: Any) -> dict[str, list[Any]]:
+    """Return the values of columns that `accepted_values` tests and the rows of unit tests name."""
+    found: dict[str, list[Any]] = {}
+    for test in _tests(manifest, node):
+        if test.test_metadata.name == "accepted_values":
+            found[str(test.column_name).lower()] = list(test.test_metadata.kwargs["values"])
+    for unit in manifest.unit_tests.values():
+        for given in unit.given:
+            if given.input.replace('"', "'") == _given(node) and isinstance(given.rows, list):
+                for row in given.rows:
+                    for column, value in row.items():
+                        found.setdefault(column.lower(), []).append(value)
+    return found
+
+
+def _tests(manifest: Any, node: Any) -> Iterator[Any]:
+    if node is None:
+        return
+    for test in manifest.nodes.values():
+        if (
+            test.resource_type == "test"
+            and getattr(test, "test_metadata", None)
+            and test.attached_node == node.unique_id
+        ):
+            yield test
+
+
+def _all_nodes(manifest: Any) -> Iterator[Any]:
+    yield from manifest.sources.values()
+    for node in manifest.nodes.values():
+        if node.resource_type in ("model", "seed", "snapshot"):
+            yield node
+
+
+def _name(node: Any) -> str:
+    return f"{node.schema}.{getattr(node, 'alias', None) or node.identifier}"
+
+
+def _create_empty(spark: SparkSession, node: Any, sql: str = "") -> None:
+    """Create an empty table, or the view, that stands for a node."""
+    name = _name(node)
+    spark.sql(f"create schema if not exists {node.schema}")
+    if node.resource_type == "model" and node.config.materialized in VIEWS:
+        if node.config.materialized == "view":
+            spark.sql(f"create or replace view {name} as {sql}")
+        return
+    types = {column.name: column.data_type for column in node.columns.values()}
+    if node.resource_type == "source" and not all(types.values()):
+        return  # a model that reads it cannot be tried
+    if types and all(types.values()):
+        columns = ", ".join(f"`{column}` {kind}" for column, kind in types.items())
+        spark.sql(f"create table if not exists {name} ({columns}) using parquet")
+    elif node.resource_type == "seed":
+        rows = spark.read.csv(f"{node.root_path}/{node.original_file_path}", header=True, inferSchema=True)
+        rows.limit(0).write.format("parquet").saveAsTable(name)
+    elif sql:
+        spark.sql(f"create table if not exists {name} using parquet as select * from ({sql}) where false")

@@ -1,0 +1,71 @@
+"""Find the smallest history for which a table still differs from its rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from python_ingest.prove.drawing import Drawn, History, Row, in_one_commit
+from python_ingest.prove.lifting import HISTORY
+from python_ingest.prove.proof import Model, Tried, try_histories
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROUNDS = 25
+
+
+def shrink(
+    spark: SparkSession, model: Model, changed: Iterable[str], drawn: Drawn, index: int
+) -> tuple[Drawn, Tried, list[Row]]:
+    """Leave out rows, changes and commits, one at a time, while the table differs.
+
+    Args:
+        spark: the session.
+        model: the model.
+        changed: the sources that changed.
+        drawn: the histories of each source.
+        index: the number of the history that differs.
+
+    Returns:
+        The smallest history that was found, what it showed, and the rows of the rebuild.
+    """
+    names = tuple(changed)
+    smallest = {name: [histories[index]] for name, histories in drawn.items()}
+    for _ in range(ROUNDS):
+        smaller = list(_smaller(smallest))
+        if not smaller:
+            break
+        batch = {name: [one[name][0] for one in smaller] for name in smallest}
+        tried = try_histories(spark, model, names, batch)
+        if not tried.differing:
+            break
+        number = min(tried.differing)
+        smallest = smaller[number]
+    shown = try_histories(spark, model, names, smallest)
+    rebuilt = [row.asDict() for row in spark.table("prove_rebuild").drop(HISTORY).collect()]
+    return smallest, shown, rebuilt
+
+
+def _smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """Yield histories with one thing less: all commits but one, a row, a change."""
+    for name, (history,) in drawn.items():
+        once = in_one_commit(history.before, history.after)
+        if len(once.changes) < len(history.changes):
+            yield {**drawn, name: [once]}
+    for name, (history,) in drawn.items():
+        for place in {**history.before, **history.after}:
+            yield {
+                **drawn,
+                name: [in_one_commit(*(_without(rows, place) for rows in (history.before, history.after)))],
+            }
+            if history.before.get(place) != history.after.get(place) and place in history.before:
+                yield {**drawn, name: [_unchanged(history, place)]}
+
+
+def _without(rows: dict[object, dict[str, object]], place: object) -> dict[object, dict[str, object]]:
+    return {other: row for other, row in rows.items() if other != place}
+
+
+def _unchanged(history: History, place: object) -> History:
+    return in_one_commit(history.before, {**history.after, place: history.before[place]})
