@@ -24,7 +24,7 @@ test-all: prepared ## run everything that CI runs
 	@$(PYTEST)
 
 test-nightly: prepared ## run everything with more kill points, longer histories and a new random seed each day
-	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
+	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_QUERIES=200 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
 
 prepared: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready

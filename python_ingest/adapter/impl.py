@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
     from pyspark.sql import SparkSession
 
+    from python_ingest.incremental.plan import Plan
     from python_ingest.lake.delta_log import DeltaLog
 
 WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
@@ -116,6 +117,40 @@ class TidemarkAdapter(SparkAdapter):
         from python_ingest.sqlcheck.models import findings_of
 
         return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
+
+    @available
+    def incremental_plan(self, sql: str, request: dict[str, Any]) -> Plan:
+        """Return how a plain model's table is brought up to date (decision 0030).
+
+        Args:
+            sql: the model's query.
+            request: the values of a `Request`.
+        """
+        from python_ingest.incremental.analysis import plan_of
+        from python_ingest.incremental.plan import full, request_of
+
+        if not self.is_embedded():
+            return full(request_of(request), "Spark is not in this process")
+        return plan_of(self._session(), sql, request_of(request))
+
+    @available
+    def measure_reads(self, name: str) -> None:
+        """Measure what the statements of this thread read, until the thread measures for another name."""
+        self._session().sparkContext.setJobGroup(name, name)
+
+    @available
+    def bytes_read(self, name: str) -> int:
+        """Return the bytes that Spark's tasks have read for a name of `measure_reads`."""
+        from python_ingest.adapter.reads import bytes_read
+
+        return bytes_read(self._session(), name)
+
+    @available
+    def pinned(self, sql: str, readings: dict[str, str]) -> str:
+        """Return a query in which each table (`schema.table`) is read by the given SQL."""
+        from python_ingest.incremental.pinning import pinned
+
+        return pinned(sql, readings)
 
     @available
     def no_failures(self) -> Any:

@@ -11,13 +11,14 @@ from typing import TextIO
 from python_ingest.errors import LakeBusyError
 
 LOCK = ".lock"
+LAKE = "TIDEMARK_LAKE"  # the environment variable that names the folder
 DEFAULT_LAKE = "lake"
 _held: dict[Path, TextIO] = {}
 
 
 def lake_folder() -> Path:
     """Return the local folder of the lake, which TIDEMARK_LAKE names."""
-    return Path(os.environ.get("TIDEMARK_LAKE", DEFAULT_LAKE))
+    return Path(os.environ.get(LAKE, DEFAULT_LAKE))
 
 
 def hold(lake: Path) -> None:

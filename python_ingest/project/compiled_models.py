@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from python_ingest.errors import DbtError
+from python_ingest.incremental.pinning import pinned
 from python_ingest.project import invoke_dbt
 from python_ingest.project.build import plain_message
 from python_ingest.project.model_code import code_of
@@ -50,6 +51,7 @@ class Compiled:
             model reads only what its changes touch.
         materialized: as in dbt.
         asks_incremental: whether its SQL calls `is_incremental()`.
+        request: for a plain model whose sources changed, what its plan is made from, without types.
     """
 
     table: str
@@ -58,6 +60,7 @@ class Compiled:
     prunes: dict[str, str]
     materialized: str
     asks_incremental: bool
+    request: dict[str, Any] | None = None
 
     @property
     def is_unproven(self) -> bool:
@@ -105,11 +108,13 @@ def _compiled(node: Any, manifest: Any) -> Compiled:
     notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
     reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
     prunes = {note["prunes"]: note["said"] for note in notes if "prunes" in note}
+    versions = {note["pins"]: note["as_of"] for note in notes if "pins" in note}
     return Compiled(
         f"{node.schema}.{node.alias}",
-        node.compiled_code,
+        pinned(node.compiled_code, versions) if versions else node.compiled_code,
         tuple(reads.values()),
         prunes,
         node.config.materialized,
         code_of(manifest, node.unique_id)["asks_incremental"],
+        next((note["plan"] for note in notes if "plan" in note), None),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from python_ingest.incremental.analysis import plan_of
+from python_ingest.incremental.plan import request_of
 from python_ingest.lake.delta_log import DeltaLog
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 from python_ingest.project.compiled_models import Compiled, Source, compiled_models
@@ -84,9 +86,26 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
     sources = [below[source.name] for source in model.reads if source.name in below]
     waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
     reads = (
-        replace(_read(spark, source), touches=model.prunes.get(source.name, "")) for source in model.reads
+        replace(_read(spark, source), touches=model.prunes.get(source.name, ""))
+        for source in _planned(spark, model)
     )
     return Plan(model.table, tuple(reads), waits_for, model.is_unproven)
+
+
+def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
+    """Yield what a model reads; of a plain model, how its query allows its changed sources to be read."""
+    if model.request is None:
+        yield from model.reads
+        return
+    types = {field.name: field.dataType.simpleString() for field in spark.sql(model.sql).schema.fields}
+    plan = plan_of(spark, model.sql, request_of({**model.request, "types": types}))
+    for source in model.reads:
+        if plan.way == "full":
+            yield replace(source, state="full", after=None, said=f"as of version {source.last} ({plan.how})")
+        elif source.state == "incremental":
+            yield replace(source, said=f"{source.said} ({plan.how})")
+        else:
+            yield source
 
 
 def _read(spark: SparkSession, source: Source) -> Read:

@@ -139,7 +139,7 @@ def _limit(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Findin
         yield Finding(
             "limit",
             line_of(limit),
-            "`limit` counts the rows of this run, not of the table, and among ties its choice is random.",
+            "`limit` chooses at random among ties; of changes(), it counts the rows of this run alone.",
             "Use row_number() within a key, ordered by columns that identify a row.",
         )
 

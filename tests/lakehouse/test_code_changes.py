@@ -73,6 +73,10 @@ def test_a_model_may_stop_or_go_on_instead(guarded: Guarded, edited: Path) -> No
     stopped = guarded.run("guarded")
     assert "its SQL has changed since the table was built" in stopped
     assert "dbt run --full-refresh --select guarded" in stopped
+    assert "A rebuild reads " in stopped
+    put(edited / "guarded.sql", "{'on_code_change': 'stop'}", "{'max_rebuild_bytes': 10}")
+    assert "more than max_rebuild_bytes" in guarded.run("guarded")
+    put(edited / "guarded.sql", "{'max_rebuild_bytes': 10}", "{'on_code_change': 'stop'}")
     put(edited / "guarded.sql", "'stop'", "'ignore'")
     guarded.insert("(3, 9)")
     assert guarded.said("guarded") == {"guarded": "1 inserted"}

@@ -1,4 +1,4 @@
-"""Models in plain dbt SQL: computed in full, or marked as not proven; and tables changed by hand."""
+"""Models in plain dbt SQL: kept up to date from changes, or marked as not proven; tables changed by hand."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -
     assert guarded.rows("plain") == [(1, 1), (5, 3)]
     assert latest_version(guarded.spark, guarded.table("plain")) != version
     run = guarded.last_run("plain")
-    assert (run.state, run.rows_read, run.rows_updated, run.rows_deleted) == ("full", 4, 1, 1)
+    assert (run.state, run.rows_read, run.rows_updated, run.rows_deleted) == ("incremental", 2, 1, 1)
     guarded.insert("(1, 5)")
     said = guarded.said("guarded", "plain")
     assert said == {"guarded": "1 updated", "plain": "no change"} or said["plain"] == "no change"
@@ -77,10 +77,77 @@ def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -
     os.chdir(models.parent)
     (plan,) = explain(guarded.spark, ["plain"])
     (read,) = plan.reads
-    assert "full: reads it without changes()" in read.said
-    assert (plan.idle, read.rows) == (False, 5)
+    assert "(folded)" in read.said
+    assert (plan.idle, read.rows) == (False, 1)
     (behind,) = verify(guarded.spark, ["plain"])
-    assert behind.unproven == f"{guarded.table('guarded')} has changed since its last run; run it once"
+    assert (behind.rows, behind.holds) == (2, True)  # at the versions that it has read
+
+
+NAMED = """{{ config(unique_key='id') }}
+select guarded.id, names.name
+from {{ ref('guarded') }} as guarded
+left join {{ ref('names') }} as names on guarded.id = names.id
+"""
+RANKED = """{{ config(unique_key='id', meta=META) }}
+select
+    guarded.id,
+    names.name,
+    row_number() over (ORDER guarded.amount, guarded.id) as place
+from {{ ref('guarded') }} as guarded
+left join {{ ref('names') }} as names on guarded.id = names.id
+"""
+
+
+def test_a_run_says_why_it_computes_in_full(guarded: Guarded, models: Path) -> None:
+    """R2.3: `explain` and the record of the run name the construct."""
+    (models / "ranked.sql").write_text(RANKED.replace("ORDER", "order by").replace(", meta=META", ""))
+    guarded.insert("(1, 5), (2, 7)")
+    assert guarded.dbt("seed").failed == []
+    assert guarded.said("guarded", "ranked")["ranked"] == "2 inserted"
+    guarded.insert("(3, 1)")
+    guarded.said("guarded")
+    os.chdir(models.parent)
+    (plan,) = explain(guarded.spark, ["ranked"])
+    assert any("(full: a window without partition by (line 5))" in read.said for read in plan.reads)
+    reason = "a window without partition by (line 5)"
+    assert guarded.said("ranked")["ranked"] == f"1 inserted, 2 updated; in full: {reason}"
+    run = guarded.last_run("ranked")
+    assert run.state == "full"
+    assert any(f"full: {reason}" in read for read in run.reads)
+
+
+def test_an_edited_seed_reaches_the_rows_that_join_it(guarded: Guarded, models: Path) -> None:
+    """R2.2: the next run gives what a rebuild gives."""
+    (models / "named.sql").write_text(NAMED)
+    guarded.insert("(1, 5), (2, 7)")
+    assert guarded.dbt("seed").failed == []
+    guarded.said("guarded", "named")
+    names = models.parent / "seeds" / "names.csv"
+    header, first, *_ = names.read_text().splitlines()
+    names.write_text("\n".join((header, first.replace(first.split(",")[1], "renamed"))) + "\n")
+    assert guarded.dbt("seed").failed == []
+    guarded.said("guarded", "named")
+    assert "renamed" in {row[1] for row in guarded.rows("named")}
+    os.chdir(models.parent)
+    (verdict,) = verify(guarded.spark, ["named"])
+    assert (verdict.rows, verdict.holds) == (2, True)
+
+
+def test_a_model_may_limit_what_a_changed_row_costs(guarded: Guarded, models: Path) -> None:
+    """R2.3: `max_bytes_per_changed_row` is compared with what Spark read, before anything is written."""
+    sql = RANKED.replace("ORDER", "partition by guarded.amount order by")
+    limit = "{'max_bytes_per_changed_row': 1, 'on_cost': 'stop'}"
+    (models / "ranked.sql").write_text(sql.replace("META", limit))
+    guarded.insert("(1, 5), (2, 7)")
+    assert guarded.dbt("seed").failed == []
+    guarded.said("guarded", "ranked")
+    guarded.insert("(3, 7)")
+    guarded.said("guarded")
+    version = latest_version(guarded.spark, guarded.table("ranked"))
+    assert "(max_bytes_per_changed_row)" in guarded.run("ranked")
+    assert latest_version(guarded.spark, guarded.table("ranked")) == version
+    (models / "ranked.sql").write_text(sql.replace("META", limit.replace("stop", "warn")))
+    assert guarded.said("ranked")["ranked"] == "1 inserted; in full: a window (line 5)"
 
 
 def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: Path) -> None:
@@ -95,7 +162,7 @@ def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: 
         assert (verdict.rows, verdict.holds) == (1, True)
         (plan,) = explain(guarded.spark, ["plain"])
         (read,) = plan.reads
-        assert read.said.startswith("all of it (full: reads it without changes()")
+        assert read.said == f"all of it ({guarded.prefix}_bronze.loose_in has no versions)"
         assert (plan.idle, read.rows) == (False, 0)
 
 

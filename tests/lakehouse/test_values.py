@@ -43,7 +43,7 @@ REFUSED = {
     "parted": "an empty text in the partition column `note`, which Delta stores as NULL",
     "paired": "`pair` is in unique_key and is of type struct",
     "summed": "folded() sums `total`, which is of type double",
-    "limited": "line 4: `limit` counts the rows of this run",
+    "limited": "line 4: `limit` chooses at random among ties",
 }
 
 

@@ -21,3 +21,12 @@
     {% endfor %}
     {{ return(found) }}
 {% endmacro %}
+
+{# The relations that the model's own SQL names. The tables below its views are not among them. #}
+{% macro own_relations() %}
+    {% set found = [] %}
+    {% for node in dbt.dependencies(model) %}
+        {% do found.append(dbt.relation_of(node)) %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}

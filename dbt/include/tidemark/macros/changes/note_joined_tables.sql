@@ -9,9 +9,10 @@
     {% for relation in relations %}
         {% set source = dbt.table_name(relation) %}
         {% set now = dbt.table_state(relation) %}
+        {% set last = dbt.checkpoint(this, source).version if is_plain and state == 'rebuild' else now.version %}
         {% do joined.update({source: {
-            'source': source, 'source_id': 'joined ' ~ now.id, 'after': none, 'last': now.version,
-            'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ now.version
+            'source': source, 'source_id': 'joined ' ~ now.id, 'after': none, 'last': last,
+            'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ last
         }}) %}
     {% endfor %}
     {% do dbt.run_state('joined').update({model.unique_id: joined}) %}
@@ -34,17 +35,4 @@
 
 {% macro is_of_join(mark) %}
     {{ return((mark.source_id or '').startswith('joined ')) }}
-{% endmacro %}
-
-{# Why a plainly joined table may return other rows than at the checkpoint, as text, or none. #}
-{% macro lost_join(relation, mark) %}
-    {% set now = dbt.table_state(relation) %}
-    {% set age = dbt.age_of(now, mark.version) %}
-    {% if mark.source_id == 'joined ' ~ now.id and age is not none %}
-        {% set commits = dbt.commits_since(relation, mark.version) %}
-        {% if commits | length == age and not dbt.may_change_rows(commits) %}
-            {{ return(none) }}
-        {% endif %}
-    {% endif %}
-    {{ return(dbt.table_name(relation) ~ ' changed, and is joined as it is') }}
 {% endmacro %}

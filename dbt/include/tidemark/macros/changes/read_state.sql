@@ -80,7 +80,8 @@
         {% if mark and mark.version is not none %}
             {% set now = dbt.table_state(source) %}
             {% set lost = mark.source_id != now.id or dbt.age_of(now, mark.version) is none %}
-            {% set why.said = dbt.lost_join(source, mark) if dbt.is_of_join(mark)
+            {% set why.said = dbt.lost_version(source, mark) if dbt.is_plain(model) and source in dbt.own_relations()
+                else dbt.lost_join(source, mark) if dbt.is_of_join(mark)
                 else dbt.table_name(source) ~ ' no longer has version ' ~ mark.version if lost else none %}
         {% endif %}
     {% endfor %}

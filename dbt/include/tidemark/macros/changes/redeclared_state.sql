@@ -18,18 +18,39 @@
     {{ return(none) }}
 {% endmacro %}
 
-{# What to do if the model's code has changed: rebuild, ignore or stop. This macro itself stops the model. #}
+{# What to do if the model's code has changed: rebuild, ignore or stop. This macro itself stops the model. Without a setting, a
+   rebuild that reads more than `meta.max_rebuild_bytes` stops, too. #}
 {% macro on_code_change(changed) %}
-    {% set choice = config.get('meta', {}).get('on_code_change', 'rebuild') %}
-    {% if choice not in ('rebuild', 'stop', 'ignore') %}
+    {% set settings = config.get('meta', {}) %}
+    {% set choice = settings.get('on_code_change') %}
+    {% set bytes = dbt.rebuild_bytes() %}
+    {% if choice not in (none, 'rebuild', 'stop', 'ignore') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': on_code_change is ' ~ choice ~ '. Set it to rebuild, stop or ignore.'
         ) %}
-    {% elif choice == 'stop' and var('tidemark_purpose', '') != 'explain' %}
+    {% endif %}
+    {% set is_large = choice is none and bytes > settings.get('max_rebuild_bytes', 100 * 1024 ** 3) %}
+    {% set choice = 'stop' if is_large else choice or 'rebuild' %}
+    {% if choice == 'stop' and var('tidemark_purpose', '') != 'explain' %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': ' ~ changed ~ ' since the table was built, so old and new rows would be mixed '
-            ~ '(on_code_change: stop). Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+            this.identifier ~ ': ' ~ changed ~ ' since the table was built, so old and new rows would be mixed. A rebuild reads '
+            ~ dbt.megabytes(bytes) ~ (', more than max_rebuild_bytes' if is_large else ' (on_code_change: stop)')
+            ~ '. Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
     {{ return(choice) }}
+{% endmacro %}
+
+{# The size of the tables that a rebuild of this model reads. #}
+{% macro rebuild_bytes() %}
+    {% set total = namespace(bytes=0) %}
+    {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
+        {% set source = dbt.relation_of(node) %}
+        {% set total.bytes = total.bytes + (dbt.table_state(source).get('bytes') or 0 if dbt.has_versions(source) else 0) %}
+    {% endfor %}
+    {{ return(total.bytes) }}
+{% endmacro %}
+
+{% macro megabytes(bytes) %}
+    {{ return('{:,.1f} MB'.format(bytes / 1000000)) }}
 {% endmacro %}

@@ -1,5 +1,6 @@
 {# The model's query, checked against its contract on every run, not only when the table is created. #}
 {% macro checked_query(sql) %}
+    {% set sql = sql ~ '\n' %}  {# it may end with a comment #}
     {% set types = {} %}
     {% for column in get_column_schema_from_query(sql) %}
         {% do types.update({column.name: column.dtype}) %}
@@ -30,7 +31,7 @@
     {{ return({
         'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
         'values': types.keys() | reject('in', keys) | list,
-        'is_whole': false, 'flags_deletes': flags_deletes, 'counts_versions': counts_versions
+        'flags_deletes': flags_deletes, 'counts_versions': counts_versions
     }) }}
 {% endmacro %}
 

@@ -1,6 +1,7 @@
 {# Unlike stock dbt-spark, this can skip a model, delete rows, match NULL keys and report what it wrote. #}
 {% materialization incremental, adapter='tidemark', supported_languages=['sql'] %}
     {% do dbt.check_sql() %}
+    {% do dbt.measure_cost() %}
     {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
     {% if pre_hooks %}
@@ -8,7 +9,7 @@
     {% endif %}
     {% do dbt.note_joined_tables() %}
     {% if dbt.rebuilt_range() %}
-        {% do dbt.rebuild_range(this, dbt.checked_query(sql)) %}
+        {% do dbt.rebuild_range(this, dbt.checked_query(dbt.pinned_query(sql))) %}
     {% elif existing is none or should_full_refresh() or dbt.reads_in_full(model) %}
         {% if flags.EMPTY and dbt.own_marks() %}
             {% do exceptions.raise_compiler_error(
@@ -28,7 +29,7 @@
         {% set query = dbt.checked_query(sql) %}
         {% do dbt.check_table(this, query) %}
         {% if dbt.is_plain(model) %}
-            {% do dbt.write_difference(this, query) %}
+            {% do dbt.write_changes(this, query) %}
         {% elif config.get('incremental_strategy') == 'insert_overwrite' %}
             {% do dbt.overwrite_partitions(this, query) %}
         {% else %}

@@ -1,5 +1,5 @@
-{# True for a model that reads only by plain ref() and source() and does not call is_incremental(). It is computed in full,
-   and only the difference is written. #}
+{# True for a model that reads only by plain ref() and source() and does not call is_incremental(). Its table is updated from
+   the changes of its sources (write_changes.sql). #}
 {% macro is_plain(node) %}
     {{ return(dbt.reads_plainly(node) and not dbt.code_of(node.unique_id).asks_incremental) }}
 {% endmacro %}

@@ -1,14 +1,17 @@
 {# Merges newest-wins by null-safe keys. Rows that would change nothing are dropped first: a MERGE that matches them rewrites
    their files even if no clause applies. #}
 {% macro merge_into(relation, query) %}
-    {% set prunes = config.get('meta', {}).get('prune_by') and not query.is_whole %}
+    {% set prunes = config.get('meta', {}).get('prune_by') and not query.region %}
     {% if prunes %}
         {% do dbt.declared_pruning(query) %}  {# refused before anything is computed #}
     {% endif %}
     {% set batch = dbt.kept('batch', dbt.once_a_key(query)) if prunes else '(' ~ dbt.once_a_key(query) ~ ')' %}
     {% set pruning = dbt.pruned_by(query, batch) %}
-    {% set outcomes = dbt.kept('outcomes', dbt.outcomes_of(relation, query, batch, pruning)) %}
+    {% set outcomes = dbt.kept(
+        'outcomes', dbt.outcomes_in_region(relation, query, batch) if query.region else dbt.outcomes_of(relation, query, batch, pruning)
+    ) %}
     {% set counts = dbt.counted(outcomes, query) %}
+    {% do dbt.check_cost() %}
     {% if counts.inserted or counts.updated or counts.deleted %}
         {% set merge_sql %}
             {% set changing %}
@@ -57,11 +60,16 @@
             {% if query.flags_deletes -%}
             when incoming._is_deleted then if(present._is_present, 'deleted', 'unchanged')
             {% endif -%}
+            {% if query.flags_new -%}
+            when incoming._is_new and present._is_present then raise_error(
+                concat('{{ this.identifier }} has 2 rows of the key ', to_json(struct({{ dbt.quoted(query['keys'], 'incoming.') }})))
+            )
+            {% endif -%}
             when present._is_present is null then 'inserted'
             {% if query['values'] -%}
             when {{ dbt.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
             {% endif -%}
-            {% if config.get('meta', {}).get('insert_only') and not query.is_whole -%}
+            {% if config.get('meta', {}).get('insert_only') and not query.is_plain -%}
             else 'superseded'
             {%- elif newest_by -%}
             when struct({{ dbt.quoted(newest_by, 'incoming.') }}) < struct({{ dbt.quoted(newest_by, 'present.') }}) then 'superseded'
@@ -73,6 +81,27 @@
     from {{ batch }} as incoming
     left join (
         select *, true as _is_present from {{ dbt.at_current_version(relation) }} as present where true {{ pruning.predicate }}
+    ) as present
+        on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
+{% endmacro %}
+
+{# Each row of the batch, and each present row of its region whose key the batch does not have, with its outcome. #}
+{% macro outcomes_in_region(relation, query, batch) %}
+    select
+        {% for column in query.columns -%}
+        if(incoming._is_incoming, incoming.{{ dbt.quoted(column) }}, present.{{ dbt.quoted(column) }}) as {{ dbt.quoted(column) }},
+        {% endfor -%}
+        case
+            when incoming._is_incoming is null then 'deleted'
+            when present._is_present is null then 'inserted'
+            {% if query['values'] -%}
+            when not ({{ dbt.null_safe_equal('incoming', 'present', query['values']) }}) then 'updated'
+            {% endif -%}
+            else 'unchanged'
+        end as _outcome
+    from (select *, true as _is_incoming from {{ batch }}) as incoming
+    full outer join (
+        select present.*, true as _is_present from {{ dbt.at_current_version(relation) }} {{ query.region.present or 'as present' }}
     ) as present
         on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
 {% endmacro %}

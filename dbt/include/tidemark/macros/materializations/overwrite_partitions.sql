@@ -24,6 +24,7 @@
     {% endset %}
     {% set differing = dbt.values_of(partition, differing_rows, limit=100000) %}
     {% set counts = {} %}
+    {% do dbt.check_cost() %}
     {% if differing.number %}
         {# this INSERT goes by position #}
         {% set in_order = dbt.quoted(dbt.columns_of(relation) | list) %}

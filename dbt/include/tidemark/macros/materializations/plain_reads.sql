@@ -3,25 +3,39 @@
 {% macro plain_reads() %}
     {% if not execute or not dbt.is_plain(model) %}{{ return('') }}{% endif %}
     {% set how = dbt.read_state() %}
-    {% set said = [] %}
+    {% set notes = [] %}
     {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
-        {% set source = dbt.relation_of(node) %}
-        {% set name = dbt.table_name(source) %}
-        {% set now = dbt.table_state(source) if dbt.has_versions(source) else {} %}
-        {% set mark = dbt.checkpoint(this, name) %}
-        {% set window = {'source': name, 'state': 'nothing new' if how.state == 'incremental' else how.state, 'last': now.get('version')} %}
-        {% if how.state == 'verify' %}
-            {% do window.update(
-                said='as of version ' ~ now.version if now else 'as it is: it has no versions',
-                unproven=none if not now else 'never read' if not mark else 'changed' if dbt.lost_join(source, mark) else none
-            ) %}
-        {% elif how.state == 'incremental' %}
-            {% do window.update(said='after version ' ~ now.version ~ ': nothing new') %}
-        {% else %}
-            {% set why = 'full: reads it without changes(); ' ~ how.why if how.state == 'full' else how.why %}
-            {% do window.update(said=('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ why ~ ')') %}
+        {% set window = dbt.plain_window(dbt.relation_of(node), how) %}
+        {% do notes.append(dbt.note_of_source(window)) %}
+        {% if how.state == 'verify' and window.get('last') is not none %}
+            {% do notes.append(dbt.note({'pins': window.source, 'as_of': dbt.as_of(dbt.relation_of(node), window.last)})) %}
         {% endif %}
-        {% do said.append(dbt.note_of_source(window)) %}
     {% endfor %}
-    {{ return(said | join(' ')) }}
+    {% if how.state == 'full' and not how.is_whole %}
+        {% do notes.append(dbt.note({'plan': dbt.plan_request({}, how.changed, false)})) %}
+    {% endif %}
+    {{ return(notes | join(' ')) }}
+{% endmacro %}
+
+{# What a plain model would read of one table. #}
+{% macro plain_window(source, how) %}
+    {% set name = dbt.table_name(source) %}
+    {% set now = dbt.table_state(source) if dbt.has_versions(source) else {} %}
+    {% set mark = dbt.checkpoint(this, name) %}
+    {% set window = {'source': name, 'state': how.state, 'after': none, 'last': now.get('version')} %}
+    {% if how.state == 'verify' %}
+        {% set is_lost = now and mark and (
+            dbt.lost_version(source, mark) if source in dbt.own_relations() else dbt.lost_join(source, mark)
+        ) %}
+        {% set last = mark.version if now and mark and not is_lost else now.get('version') %}
+        {{ return(dict(
+            window, last=last, said='as of version ' ~ last if now else 'as it is: it has no versions',
+            unproven=none if not now else 'never read' if not mark else 'changed' if is_lost else none
+        )) }}
+    {% elif how.state == 'incremental' or how.state == 'full' and not how.is_whole and name not in how.changed %}
+        {{ return(dict(window, state='nothing new', said='after version ' ~ now.version ~ ': nothing new')) }}
+    {% elif how.state == 'full' and not how.is_whole %}
+        {{ return(dict(window, state='incremental', after=mark.version, said=dbt.said_of_versions(mark.version, now.version))) }}
+    {% endif %}
+    {{ return(dict(window, said=('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ how.why ~ ')')) }}
 {% endmacro %}

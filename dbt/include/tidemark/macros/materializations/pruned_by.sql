@@ -3,7 +3,10 @@
    it from the key. #}
 {% macro pruned_by(query, batch) %}
     {% set declared = config.get('meta', {}).get('prune_by') %}
-    {% if not declared or query.is_whole %}
+    {% if query.region %}
+        {% do dbt.run_state('pruning').update({model.unique_id: query.region['values']}) %}
+        {{ return({'predicate': 'and ' ~ query.region.predicate if query.region.predicate else '', 'values': query.region['values']}) }}
+    {% elif not declared %}
         {{ return({'predicate': '', 'values': none}) }}
     {% endif %}
     {% set column, expression = dbt.declared_pruning(query) %}

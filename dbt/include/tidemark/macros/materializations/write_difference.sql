@@ -1,35 +1,33 @@
-{# How a plain model reads: not at all if its sources and its own table are as its last run left them. #}
+{# How a plain model reads: not at all if its sources and its own table are as its last run left them. `changed` are the
+   sources that are not, and `is_whole` says that their changes cannot be read one by one. #}
 {% macro plain_read_state() %}
+    {% set changed = [] %}
+    {% set why = namespace(changed=none, whole=dbt.lost_table()) %}
     {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
         {% set source = dbt.relation_of(node) %}
         {% set name = dbt.table_name(source) %}
-        {% if not dbt.has_versions(source) %}
-            {{ return({'state': 'full', 'why': name ~ ' has no versions'}) }}
-        {% endif %}
-        {% set mark = dbt.checkpoint(this, name) %}
-        {% if not mark or dbt.lost_join(source, mark) %}
-            {{ return({'state': 'full', 'why': name ~ (' has changed' if mark else ' has no checkpoint yet')}) }}
+        {% set mark = dbt.checkpoint(this, name) if dbt.has_versions(source) else none %}
+        {% if not mark %}
+            {% set why.whole = name ~ (' has no checkpoint yet' if dbt.has_versions(source) else ' has no versions') %}
+        {% elif dbt.lost_join(source, mark) %}
+            {% do changed.append(name) %}
+            {% set why.changed = why.changed or name ~ ' has changed' %}
+            {% set why.whole = why.whole or dbt.lost_history(
+                source, dict(mark, source_id=mark.source_id | replace('joined ', '')), dbt.table_state(source), false
+            ) %}  {# both sides of each change are read, so landed rows may change #}
         {% endif %}
     {% endfor %}
-    {% set lost = dbt.lost_table() %}
-    {{ return({'state': 'full' if lost else 'incremental', 'why': lost or 'incremental'}) }}
+    {{ return({
+        'state': 'full' if why.whole or changed else 'incremental', 'why': why.whole or why.changed or 'incremental',
+        'changed': changed | unique | list, 'is_whole': why.whole is not none
+    }) }}
 {% endmacro %}
 
 {# Makes the table equal to the query: keys that the query does not return are deleted, and nothing is committed if nothing
    differs. The settings newest_by, insert_only and prune_by do not apply here: they choose between versions of a key in an
    increment. #}
 {% macro write_difference(relation, query) %}
-    {% set rows = dbt.kept('rows', query.sql) %}
-    {% set columns = dbt.quoted(query.columns) %}
-    {% set full %}
-        select {{ columns }}, {{ '_is_deleted' if query.flags_deletes else 'false as _is_deleted' }} from {{ rows }}
-        union all
-        select {{ columns }}, true as _is_deleted
-        from {{ dbt.at_current_version(relation) }} as present
-        where not exists (
-            select 1 from {{ rows }} as incoming where {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
-        )
-    {% endset %}
-    {% do dbt.merge_into(relation, dict(query, sql=full, newest_by=[], flags_deletes=true, counts_versions=false, is_whole=true)) %}
-    {% do dbt.drop_kept('rows') %}
+    {% set rows = 'select ' ~ dbt.quoted(query.columns) ~ ' from (' ~ query.sql ~ ')' ~ (' where not _is_deleted' if query.flags_deletes else '') %}
+    {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flags_deletes=false, counts_versions=false,
+        region={'present': '', 'predicate': none, 'values': none})) %}
 {% endmacro %}

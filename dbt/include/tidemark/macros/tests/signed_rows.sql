@@ -29,10 +29,9 @@
 {# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint. -1 if it has read nothing. #}
 {% macro consumed_version(relation, by) %}
     {% set source = dbt.table_name(relation) %}
-    {% set window = dbt.run_state('windows').get(dbt.model_of(by).get('unique_id'), {}).get(source) %}
-    {% if window %}
+    {% for window in dbt.windows_of(dbt.model_of(by).get('unique_id')) if window.source == source %}
         {{ return(window.last) }}
-    {% endif %}
+    {% endfor %}
     {% set mark = dbt.checkpoint(by, source) %}
     {{ return(mark.version if mark else -1) }}
 {% endmacro %}

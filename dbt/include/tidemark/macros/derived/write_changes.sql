@@ -1,0 +1,55 @@
+{# Brings the table of a plain model up to date: from the changes of its sources where its query allows that, else by a
+   comparison of the whole query with the table. #}
+{% macro write_changes(relation, query) %}
+    {% set how = dbt.read_state() %}
+    {% set plan = none if how.is_whole else dbt.plan_of(query, how.changed) %}
+    {% if plan is none or plan.way == 'full' %}
+        {% do dbt.note_full(plan.why if plan else how.why) %}
+        {% do dbt.write_difference(relation, query) %}
+        {{ return('') }}
+    {% endif %}
+    {% do dbt.note_incremental(plan) %}
+    {% set readings = dbt.readings() %}
+    {% if plan.reads_previous(readings) and not dbt.keeps_columns() %}
+        {% do dbt.note_full('a source has other columns than at the last run') %}
+        {% do dbt.write_difference(relation, query) %}
+        {{ return('') }}
+    {% endif %}
+    {% if plan.way == 'rows' %}
+        {% do dbt.merge_into(relation, dict(query, sql=plan.changed_rows(readings), is_plain=true, newest_by=[],
+            flags_deletes=true, flags_new=true, counts_versions=false)) %}
+    {% elif plan.way == 'folded' %}
+        {% do dbt.write_folded(relation, query, plan, readings) %}
+    {% else %}
+        {% do dbt.write_regions(relation, query, plan, readings) %}
+    {% endif %}
+{% endmacro %}
+
+{% macro plan_of(query, changed) %}
+    {{ return(adapter.incremental_plan(query.sql, dbt.plan_request(query.types, changed, query.flags_deletes))) }}
+{% endmacro %}
+
+{# What a plan is made from: python_ingest/incremental/plan.py, Request. #}
+{% macro plan_request(types, changed, flags_deletes) %}
+    {% set sizes = {} %}
+    {% for node in dbt.tables_below(model) if not dbt.is_view(node) and dbt.has_versions(dbt.relation_of(node)) %}
+        {% do sizes.update({dbt.table_name(dbt.relation_of(node)) | lower: dbt.table_state(dbt.relation_of(node)).get('bytes') or 0}) %}
+    {% endfor %}
+    {{ return({
+        'key': dbt.as_list(config.get('unique_key')), 'types': types, 'changed': changed,
+        'never_null': dbt.never_null_columns(), 'is_clean': not dbt.is_written_since_checkpoint(),
+        'flags_deletes': flags_deletes, 'sizes': sizes, 'size': dbt.table_state(this).get('bytes') or 0,
+        'partition': dbt.as_list(config.get('partition_by'))[0] if config.get('incremental_strategy') == 'insert_overwrite' else ''
+    }) }}
+{% endmacro %}
+
+{# The columns of the model's sources that an enforced contract keeps free of NULL, as `schema.table.column`. #}
+{% macro never_null_columns() %}
+    {% set found = [] %}
+    {% for node in dbt.tables_below(model) if node.resource_type == 'model' and node.config.contract.enforced %}
+        {% for column in node.columns.values() if column.constraints | selectattr('type', 'equalto', 'not_null') | list %}
+            {% do found.append((dbt.table_name(dbt.relation_of(node)) ~ '.' ~ column.name) | lower) %}
+        {% endfor %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}

@@ -1,0 +1,136 @@
+"""The equalities between the sources of a block: they tell which rows of one belong to which of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from sqlglot import exp
+
+from python_ingest.incremental.tree import Block, Item, Node, conjuncts, tables_of
+
+NEVER = "*"
+WHOLE = {exp.DataType.Type[name] for name in ("TINYINT", "SMALLINT", "INT", "BIGINT")}
+SIMPLE = {
+    exp.DataType.Type[name]
+    for name in ("TEXT", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "BOOLEAN", "BINARY")
+}
+
+
+@dataclass(frozen=True)
+class Equality:
+    """`left = right`, where each side uses the columns of one source.
+
+    Attributes:
+        sources: the aliases of the two sources.
+        replaces: whether the left side may be replaced by the right one in each row of the result for which
+            the right source has a row.
+        owner: the source that must have a row for the equality to hold; empty if it always holds; NEVER for
+            a full join, whose result has rows of one side only.
+        null_safe: whether it is `left <=> right`.
+    """
+
+    left: exp.Expr
+    right: exp.Expr
+    sources: tuple[str, str]
+    replaces: bool
+    owner: str = ""
+    null_safe: bool = False
+
+    @property
+    def same_type(self) -> bool:
+        return _family(self.left) is not None and _family(self.left) == _family(self.right)
+
+
+def null_supplied(block: Block) -> set[str]:
+    """Return the sources whose columns are NULL where an outer join finds no row."""
+    found: set[str] = set()
+    before: set[str] = set()
+    for item in block.items.values():
+        if item.side in ("left", "full"):
+            found.add(item.alias)
+        if item.side in ("right", "full"):
+            found |= before
+        before.add(item.alias)
+    return found
+
+
+def equalities(block: Block) -> list[Equality]:
+    """Return the equalities of a block's joins, conditions and correlated subqueries, each both ways."""
+    found = [one for part in block.where for one in _both_ways(part, block, lambda one, other: "")]
+    sides = {item.side for item in block.items.values()}
+    # a right or full join after other joins leaves rows in which these have no rows, or only some have
+    for item in block.items.values() if len(block.items) == 2 or not sides & {"right", "full"} else ():
+        for part in conjuncts(item.on):
+            found += _both_ways(part, block, partial(_owner, item))
+    for nested in block.nested.values():
+        found += list(_of_nested(block, nested.alias))
+    return found
+
+
+def _owner(item: Item, one: str, other: str) -> str:
+    """Return which of two sources must have a row for an equality of a join to hold."""
+    if item.side in ("left", "semi", "anti"):
+        return item.alias
+    if item.side == "right":
+        return other if one == item.alias else one
+    return NEVER if item.side == "full" else ""
+
+
+def _both_ways(part: exp.Expr, block: Block, owner: Callable[[str, str], str]) -> Iterator[Equality]:
+    if not isinstance(part, (exp.EQ, exp.NullSafeEQ)):
+        return
+    is_null_safe = isinstance(part, exp.NullSafeEQ)
+    if is_null_safe and tables_of(part) & null_supplied(block):
+        return  # it also holds where an outer join finds no row
+    for one, other in ((part.this, part.expression), (part.expression, part.this)):
+        first, second = tables_of(one), tables_of(other)
+        if len(first) == 1 and len(second) == 1 and first != second and first | second <= set(block.items):
+            source, target = next(iter(first)), next(iter(second))
+            needs = owner(source, target)
+            yield Equality(one, other, (source, target), needs in ("", target), needs, is_null_safe)
+
+
+def _of_nested(block: Block, alias: str) -> Iterator[Equality]:
+    """Yield the equalities by which a subquery depends on the row outside it."""
+    nested = block.nested[alias]
+    if nested.kind == "in" and nested.outer is not None and len(tables_of(nested.outer)) == 1:
+        inside = exp.column(nested.node.names[0], table=alias, quoted=True)
+        inside.type = _type_of(nested.node, nested.node.names[0])
+        yield from _pair(nested.outer, inside, next(iter(tables_of(nested.outer))), alias)
+    if not isinstance(nested.node, Block):
+        return
+    for part in nested.node.where:
+        is_null_safe = isinstance(part, exp.NullSafeEQ)
+        if is_null_safe and tables_of(part) & (null_supplied(nested.node) | null_supplied(block)):
+            continue
+        if isinstance(part, (exp.EQ, exp.NullSafeEQ)):
+            for one, other in ((part.this, part.expression), (part.expression, part.this)):
+                outside, within = tables_of(one), tables_of(other)
+                inner = set(nested.node.items)
+                if len(outside) == 1 and outside <= set(block.items) - inner and within and within <= inner:
+                    yield from _pair(one, other, next(iter(outside)), alias, is_null_safe)
+
+
+def _type_of(node: Node, name: str) -> exp.DataType | None:
+    return node.outputs[name].type if isinstance(node, Block) else None
+
+
+def _pair(
+    outside: exp.Expr, inside: exp.Expr, source: str, alias: str, is_null_safe: bool = False
+) -> Iterator[Equality]:
+    yield Equality(outside, inside, (source, alias), True, alias, is_null_safe)
+    yield Equality(inside, outside, (alias, source), False, alias, is_null_safe)
+
+
+def _family(expression: exp.Expr) -> object:
+    """Return what two types must share so that equal values are the same value; None if unknown."""
+    kind = expression.type
+    if kind is None or not isinstance(kind, exp.DataType):
+        return None
+    if kind.this in WHOLE:
+        return "whole"
+    if kind.this in SIMPLE:
+        return kind.this
+    return kind.sql() if kind.this == exp.DataType.Type.DECIMAL else None

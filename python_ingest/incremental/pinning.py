@@ -1,0 +1,29 @@
+"""Read tables that a query names at given versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sqlglot
+
+
+def pinned(sql: str, readings: Mapping[str, str]) -> str:
+    """Put SQL that reads a version of a table in place of the table's name.
+
+    Args:
+        sql: a compiled query. It names tables as `schema.table`, with or without backticks.
+        readings: by `schema.table`, what reads the version.
+    """
+    by_name = {name.lower(): reading for name, reading in readings.items()}
+    tokens = sqlglot.tokenize(sql, dialect="spark")
+    parts, done = [], 0
+    for index in range(len(tokens) - 2):
+        schema, dot, table = tokens[index : index + 3]
+        name = f"{schema.text}.{table.text}".lower()
+        is_part = any(
+            token.text == "." for token in (tokens[index - 1 : index] + tokens[index + 3 : index + 4])
+        )
+        if dot.text == "." and name in by_name and not is_part and schema.start >= done:
+            parts += [sql[done : schema.start], by_name[name]]
+            done = table.end + 1
+    return "".join([*parts, sql[done:]])

@@ -1,0 +1,56 @@
+"""What sqlglot and Spark understand of a query must be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest.incremental.analysis import plan_of
+from python_ingest.incremental.pinning import pinned
+from python_ingest.incremental.plan import Request
+
+pytestmark = [pytest.mark.R2, pytest.mark.R4]
+
+
+@pytest.fixture
+def sales(spark: SparkSession, prefix: str) -> Iterator[str]:
+    table = f"{prefix}_plans.sales"
+    spark.sql(f"create schema {prefix}_plans")
+    columns = "sale_id int, day date, product string, amount decimal(10,2)"
+    spark.sql(f"create table {table} ({columns}) using delta")
+    view = f"select sale_id, day, upper(product) as product from {table} where sale_id > 0"
+    spark.sql(f"create view {prefix}_plans.lamps as {view}")
+    yield table
+    spark.sql(f"drop schema {prefix}_plans cascade")
+
+
+def test_spark_is_asked_what_sqlglot_cannot_know(spark: SparkSession, sales: str) -> None:
+    """R2.2: functions that sqlglot writes in another way, hidden aggregates, and views."""
+
+    def how(columns: str, table: str = sales, key: str = "day") -> str:
+        sql = f"select {columns} from {table}"
+        types = {field.name: field.dataType.simpleString() for field in spark.sql(sql).schema.fields}
+        return plan_of(spark, sql, Request((key,), types, frozenset({sales}))).how
+
+    by_day = f"{sales} group by day"
+    assert how("day, listagg(product) as products", by_day) == "full: SQL that sqlglot writes in another way"
+    assert how("day, try_sum(amount) as amount", by_day) == "touched day"
+    in_all = how("'all' as scope, try_sum(amount) as amount", key="scope")
+    assert in_all == "full: an aggregate without group by (line 1)"
+    assert how("date_trunc('week', day) as day, count(*) as sold", f"{sales} group by 1") == "folded"
+    lamps = sales.replace("sales", "lamps")
+    assert how("day, count(distinct product) as products", f"{lamps} group by day") == "touched day"
+    assert how("sale_id, weekday(day) as day_of_week", lamps, "sale_id") == "changed rows"
+    spark.udf.register("doubled", lambda amount: amount * 2, "decimal(10,2)")
+    assert how("sale_id, doubled(amount) as amount", key="sale_id") == "full: the function doubled()"
+
+
+def test_tables_are_pinned_by_their_names_alone() -> None:
+    """R4.4: columns, texts and longer names stay as they are."""
+    sql = "select a.b, 'a.b', a.b.c from a.b as a join `a`.`b` on x.a.b = 1 -- a.b"
+    assert pinned(sql, {"a.b": "a.b version as of 3"}) == (
+        "select a.b version as of 3, 'a.b', a.b.c from a.b version as of 3 as a "
+        "join a.b version as of 3 on x.a.b = 1 -- a.b"
+    )
