@@ -14,11 +14,15 @@ def bytes_read(spark: SparkSession, group: str) -> int:
     context._jsc.sc().listenerBus().waitUntilEmpty()
     store = context._jsc.sc().statusStore()
     jobs = store.jobsList(None)
-    total = 0
-    for number in range(jobs.size()):
-        job = jobs.apply(number)
-        if job.jobGroup().isDefined() and job.jobGroup().get() == group:
-            stages = job.stageIds()
-            for index in range(stages.size()):
-                total += int(store.lastStageAttempt(stages.apply(index)).inputBytes())
-    return total
+    ids = {
+        job.stageIds().apply(index)
+        for job in (jobs.apply(number) for number in range(jobs.size()))
+        if job.jobGroup().isDefined() and job.jobGroup().get() == group
+        for index in range(job.stageIds().size())
+    }
+    # a stage that was skipped is in its job, and not in this list
+    nothing = context._jvm.java.util.ArrayList()
+    quantiles = context._gateway.new_array(context._jvm.double, 0)
+    stages = store.stageList(nothing, False, False, quantiles, nothing)
+    found = (stages.apply(number) for number in range(stages.size()))
+    return sum(int(stage.inputBytes()) for stage in found if stage.stageId() in ids)

@@ -110,7 +110,11 @@ def spark_settings(root: Path) -> dict[str, str]:
         TidemarkError: when the target's Spark is not embedded.
     """
     from dbt.config.runtime import load_profile
+    from dbt.flags import get_flags
 
+    # else dbt reads the profiles of the last dbt command in this process, which may be another project's
+    flags: Any = get_flags()  # type: ignore[no-untyped-call]
+    object.__setattr__(flags, "PROFILES_DIR", str(_profiles_folder(root)))
     profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
     credentials: Any = profile.credentials
     if not getattr(credentials, "is_embedded", False):
@@ -119,3 +123,11 @@ def spark_settings(root: Path) -> dict[str, str]:
             "Use a target with `type: tidemark` and `method: session`. dbt commands work with other methods.",
         )
     return dict(credentials.server_side_parameters)
+
+
+def _profiles_folder(root: Path) -> Path:
+    """Return the folder of profiles.yml, which dbt looks for in this order."""
+    named = os.environ.get("DBT_PROFILES_DIR")
+    if named:
+        return Path(named)
+    return root if (root / "profiles.yml").is_file() else Path.home() / ".dbt"
