@@ -41,6 +41,7 @@ SAFE = (
     exp.Between,
     exp.Add,
     exp.Sub,
+    exp.Substring,
     exp.Mul,
     exp.Neg,
     exp.TimestampTrunc,
