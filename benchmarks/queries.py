@@ -194,7 +194,7 @@ def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], q
         "- Each model has a `unique_key`. Queries with one row (6, 14, 17, 19) have a constant key, `scope`.",
         "- The view of query 15 is a CTE. Queries without `limit` have no `order by`: tables have no order.",
         "- In queries with `limit`, the order ends with the key. So the same rows always come first.",
-        "- Query 1 also selects `sum(l_discount)`: with it, the average follows from a sum and a count.",
+        "- Query 1 also selects `sum(l_discount)`.",
         "- In queries 6 and 19, the sum of no rows is 0.",
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

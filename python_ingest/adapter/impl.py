@@ -129,9 +129,10 @@ class TidemarkAdapter(SparkAdapter):
         from python_ingest.incremental.analysis import plan_of
         from python_ingest.incremental.plan import full, request_of
 
+        made_from = request_of(request)
         if not self.is_embedded():
-            return full(request_of(request), "Spark is not in this process")
-        return plan_of(self._session(), sql, request_of(request))
+            return full(made_from, "Spark is not in this process")
+        return plan_of(self._session(), sql, made_from)
 
     @available
     def measure_reads(self, name: str) -> None:

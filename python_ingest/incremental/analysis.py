@@ -14,6 +14,7 @@ from sqlglot import TokenType, exp
 from python_ingest.incremental.parse import Parsed, parse
 from python_ingest.incremental.plan import Plan, Request, choose_plan, full
 from python_ingest.incremental.shape import Shape
+from python_ingest.incremental.splicing import spliced
 from python_ingest.incremental.tree import Block, Leaf, Node, render
 from python_ingest.incremental.unsupported import Unsupported
 
@@ -105,6 +106,11 @@ def plan_of(spark: SparkSession, sql: str, request: Request) -> Plan:
         return full(request, f"{type(error).__name__} in its analysis: {str(error).splitlines()[0][:200]}")
 
 
+def types_of(spark: SparkSession, sql: str) -> dict[str, str]:
+    """Return the Spark types of a query's columns, by name in lower case."""
+    return {one.name.lower(): one.dataType.simpleString() for one in spark.sql(sql).schema.fields}
+
+
 def checked(spark: SparkSession, parsed: Parsed) -> None:
     """Refuse a query that Spark reads in another way than sqlglot.
 
@@ -154,14 +160,12 @@ def _rules(spark: SparkSession) -> tuple[Any, ...]:
 
 def _with_casts(sql: str) -> str:
     """Write literals such as `date '2025-01-01'` as casts of a text, as sqlglot does."""
-    tokens = sqlglot.tokenize(sql, dialect="spark")
-    parts, done = [], 0
-    for kind, text in pairwise(tokens):
+    parts = []
+    for kind, text in pairwise(sqlglot.tokenize(sql, dialect="spark")):
         is_moment = text.token_type == TokenType.STRING and MOMENT.fullmatch(text.text)
         if is_moment and kind.token_type in (TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ):
-            parts += [sql[done : kind.start], f"cast('{text.text}' as {kind.text})"]
-            done = text.end + 1
-    return "".join([*parts, sql[done:]])
+            parts.append((kind.start, text.end, f"cast('{text.text}' as {kind.text})"))
+    return spliced(sql, parts)
 
 
 def _texts(sql: str) -> set[str]:

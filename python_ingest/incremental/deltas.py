@@ -7,13 +7,13 @@ Maintenance of Materialized Views, 1995; DBSP, Budiu et al., 2023, calls such op
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sqlglot import exp
 
 from python_ingest.incremental.readings import SIGN, changed_rows, present, previous
 from python_ingest.incremental.shape import Shape, refuse_set_operation, refuse_unsupported
-from python_ingest.incremental.tree import Block, Leaf, Node, fill, leaves, render
+from python_ingest.incremental.tree import Block, Leaf, Node, fill, leaves, reads, render
 from python_ingest.incremental.unsupported import Unsupported
 
 LINEAR = ("from", "inner", "cross")
@@ -33,7 +33,7 @@ def delta(node: Node, changed: Iterable[str]) -> exp.Query:
     return terms[0] if len(terms) == 1 else exp.union(*terms, distinct=False)
 
 
-def bytes_read(node: Node, changed: Iterable[str], sizes: Mapping[str, int]) -> int:
+def bytes_read(node: Node, changed: Collection[str], sizes: Mapping[str, int]) -> int:
     """Return the bytes of the other tables that the changed rows of the sources are joined with.
 
     Args:
@@ -41,18 +41,13 @@ def bytes_read(node: Node, changed: Iterable[str], sizes: Mapping[str, int]) -> 
         changed: the tables that changed.
         sizes: the bytes of each table.
     """
-    names = frozenset(changed)
     if isinstance(node, Leaf):
         return 0
     total = 0
     for _, child in node.children():
-        if _is_changed(child, names):
-            others = (
-                [other for _, other in node.children() if other is not child]
-                if isinstance(node, Block)
-                else []
-            )
-            total += bytes_read(child, names, sizes) + sum(bytes_of(other, sizes) for other in others)
+        if reads(child, changed):
+            others = bytes_of(node, sizes) - bytes_of(child, sizes) if isinstance(node, Block) else 0
+            total += bytes_read(child, changed, sizes) + others
     return total
 
 
@@ -62,7 +57,7 @@ def bytes_of(node: Node, sizes: Mapping[str, int]) -> int:
 
 
 def _terms(node: Node, changed: frozenset[str]) -> list[exp.Query]:
-    if not _is_changed(node, changed):
+    if not reads(node, changed):
         return []
     if isinstance(node, Leaf):
         return [changed_rows(node, signed=True)]
@@ -87,8 +82,8 @@ def _of_block(block: Block, changed: frozenset[str]) -> list[exp.Query]:
     refuse_unsupported(block)
     if not Shape(block).row_by_row:
         raise Unsupported("distinct" if block.select.args.get("distinct") else "an aggregate or a window")
-    moved = [item for item in block.items.values() if _is_changed(item.node, changed)]
-    if any(_is_changed(nested.node, changed) for nested in block.nested.values()):
+    moved = [item for item in block.items.values() if reads(item.node, changed)]
+    if any(reads(nested.node, changed) for nested in block.nested.values()):
         raise Unsupported("a subquery whose source changed")
     for item in moved:
         if item.side not in LINEAR or any(other.side in ("right", "full") for other in block.items.values()):
@@ -97,9 +92,7 @@ def _of_block(block: Block, changed: frozenset[str]) -> list[exp.Query]:
     for index, item in enumerate(moved):
         rows = {alias: render(child, present) for alias, child in block.children()}
         for later in moved[index + 1 :]:
-            rows[later.alias] = render(
-                later.node, lambda leaf: previous(leaf) if leaf.table in changed else present(leaf)
-            )
+            rows[later.alias] = render(later.node, previous)
         rows[item.alias] = delta(item.node, changed)
         select = fill(block, block.select.copy(), rows)
         select.set("order", None)
@@ -107,7 +100,3 @@ def _of_block(block: Block, changed: frozenset[str]) -> list[exp.Query]:
             select.select(exp.alias_(exp.column(SIGN, table=item.alias, quoted=True), SIGN, quoted=True))
         )
     return terms
-
-
-def _is_changed(node: Node, changed: frozenset[str]) -> bool:
-    return any(leaf.table in changed for leaf in leaves(node))

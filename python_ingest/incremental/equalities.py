@@ -8,10 +8,10 @@ from functools import partial
 
 from sqlglot import exp
 
+from python_ingest.incremental.safety import WHOLE
 from python_ingest.incremental.tree import Block, Item, Node, conjuncts, tables_of
 
 NEVER = "*"
-WHOLE = {exp.DataType.Type[name] for name in ("TINYINT", "SMALLINT", "INT", "BIGINT")}
 SIMPLE = {
     exp.DataType.Type[name]
     for name in ("TEXT", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "BOOLEAN", "BINARY")

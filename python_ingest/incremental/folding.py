@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from python_ingest.incremental.deltas import delta
 from python_ingest.incremental.measures import Aggregate, Measure
-from python_ingest.incremental.readings import SIGN
+from python_ingest.incremental.readings import SIGN, quoted
 from python_ingest.incremental.tree import Block
 
 LOST = "_is_lost"
@@ -33,7 +33,7 @@ def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
     keys = [f"__key_{number}" for number in range(len(aggregate.keys))]
     values = [f"__value_{number}" for number in range(len(aggregate.measures))]
     # rows that were added and removed again, or the other way round, change nothing
-    grouped = _list([*keys, *values])
+    grouped = quoted([*keys, *values])
     totals = [
         f"coalesce(sum(if(`{SIGN}` > 0, `__value_{number}`, null)), 0) "
         f"- coalesce(sum(if(`{SIGN}` < 0, `__value_{number}`, null)), 0) as __total_{number}"
@@ -47,7 +47,7 @@ def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
     sums = ["sum(__net) as __rows"]
     for number, measure in enumerate(aggregate.measures):
         sums += _sums(number, measure)
-    query = f"select {_list(keys)}, {', '.join(sums)} from ({net}) as net group by {_list(keys)}"
+    query = f"select {quoted(keys)}, {', '.join(sums)} from ({net}) as net group by {quoted(keys)}"
     parsed: exp.Query = exp.maybe_parse(query, dialect="spark")
     rows = delta(_rows(aggregate, keys, values), changed).subquery("__rows")
     next(table for table in parsed.find_all(exp.Table) if table.name == "__rows").replace(rows)
@@ -181,7 +181,3 @@ def _new_sum(
     if counter is not None:
         return f"if({_new_value(aggregate, counter, types)[0]} = 0, null, {added})", None
     return f"if({present} is null and {number} = 0, null, {added})", f"{number} < 0"
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

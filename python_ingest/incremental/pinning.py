@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import sqlglot
 
+from python_ingest.incremental.splicing import spliced
+
 
 def pinned(sql: str, readings: Mapping[str, str]) -> str:
     """Put SQL that reads a version of a table in place of the table's name.
@@ -16,14 +18,11 @@ def pinned(sql: str, readings: Mapping[str, str]) -> str:
     """
     by_name = {name.lower(): reading for name, reading in readings.items()}
     tokens = sqlglot.tokenize(sql, dialect="spark")
-    parts, done = [], 0
+    parts = []
     for index in range(len(tokens) - 2):
         schema, dot, table = tokens[index : index + 3]
         name = f"{schema.text}.{table.text}".lower()
-        is_part = any(
-            token.text == "." for token in (tokens[index - 1 : index] + tokens[index + 3 : index + 4])
-        )
-        if dot.text == "." and name in by_name and not is_part and schema.start >= done:
-            parts += [sql[done : schema.start], by_name[name]]
-            done = table.end + 1
-    return "".join([*parts, sql[done:]])
+        beside = tokens[index - 1 : index] + tokens[index + 3 : index + 4]
+        if dot.text == "." and name in by_name and all(token.text != "." for token in beside):
+            parts.append((schema.start, table.end, by_name[name]))
+    return spliced(sql, parts)

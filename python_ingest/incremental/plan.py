@@ -10,9 +10,9 @@ from typing import Any
 from python_ingest.incremental.deltas import bytes_of, bytes_read, delta
 from python_ingest.incremental.folding import changed_groups, folded, suspects
 from python_ingest.incremental.measures import Aggregate, aggregate_of
-from python_ingest.incremental.readings import SIGN, filled
+from python_ingest.incremental.readings import SIGN, filled, quoted
 from python_ingest.incremental.regions import Regions, choose_regions
-from python_ingest.incremental.tree import Node, leaves
+from python_ingest.incremental.tree import Node, reads
 from python_ingest.incremental.unsupported import Unsupported
 
 Readings = Mapping[str, Mapping[str, str]]
@@ -124,8 +124,7 @@ class Plan:
         rows of one key, and the run must stop as a rebuild would.
         """
         assert self.root is not None  # noqa: S101
-        columns = ", ".join(f"`{name}`" for name in self.request.types)
-        key = ", ".join(f"`{name}`" for name in self.request.key)
+        columns, key = quoted(self.request.types), quoted(self.request.key)
         rows = filled(delta(self.root, self.request.changed), readings)
         net = (
             f"select {columns}, sum(`{SIGN}`) as __net from ({rows}) as rows "
@@ -171,7 +170,7 @@ def choose_plan(root: Node, request: Request) -> Plan:
         root: the query.
         request: the model's key, its types and the tables that changed.
     """
-    if not any(leaf.table in request.changed for leaf in leaves(root)):
+    if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
     if request.is_clean and not request.flags_deletes and not request.partition:
         for choose in (_by_rows, _by_folding):

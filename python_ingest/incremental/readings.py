@@ -7,7 +7,7 @@ changes of a table, which depends on the table's format.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
@@ -23,7 +23,7 @@ def present(leaf: Leaf) -> exp.Select:
 
 
 def previous(leaf: Leaf) -> exp.Select:
-    """Return a table's rows at the version up to which the last run read."""
+    """Return a table's rows at the version that the last run read: those of now if it did not change."""
     return _rows(leaf, "previous")
 
 
@@ -50,3 +50,8 @@ def filled(query: exp.Query, readings: Mapping[str, Mapping[str, str]]) -> str:
         readings: by table, what reads its `present` and `previous` rows and its `changes`.
     """
     return PLACEHOLDER.sub(lambda found: readings[found[2]][found[1]], query.sql("spark"))
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return column names in backticks, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)

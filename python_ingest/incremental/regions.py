@@ -15,7 +15,7 @@ from sqlglot import exp
 from python_ingest.incremental.readings import changed_rows, present, previous
 from python_ingest.incremental.shape import Shape
 from python_ingest.incremental.trace import ROW, Tracer
-from python_ingest.incremental.tree import Block, Leaf, Node, leaves, render
+from python_ingest.incremental.tree import Block, Leaf, Node, leaves, reads, render
 from python_ingest.incremental.unsupported import Unsupported
 
 
@@ -81,13 +81,12 @@ class Regions:
 
     def _present_and_previous(self, node: Node) -> exp.Query:
         now = render(node, present)
-        if not any(leaf.table in self.changed for leaf in leaves(node)):
+        if not reads(node, self.changed):
             return now
         if _is_row_by_row(node):
             # the changed rows hold all previous rows that are no longer present
             return exp.union(now, render(node, changed_rows), distinct=False)
-        before = render(node, lambda leaf: previous(leaf) if leaf.table in self.changed else present(leaf))
-        return exp.union(now, before, distinct=False)
+        return exp.union(now, render(node, previous), distinct=False)
 
 
 def choose_regions(

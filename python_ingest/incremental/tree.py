@@ -6,7 +6,7 @@ its SELECT as sqlglot parsed it, with a placeholder for each of its subqueries; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -72,7 +72,7 @@ class Block:
     @property
     def where(self) -> list[exp.Expr]:
         where = self.select.args.get("where")
-        return list(_conjuncts(where.this)) if where else []
+        return conjuncts(where and where.this)
 
     def children(self) -> Iterator[tuple[str, Node]]:
         for item in self.items.values():
@@ -117,6 +117,11 @@ def leaves(node: Node) -> Iterator[Leaf]:
         return
     for _, child in node.children():
         yield from leaves(child)
+
+
+def reads(node: Node, tables: Collection[str]) -> bool:
+    """Return whether a query reads one of these tables."""
+    return any(leaf.table in tables for leaf in leaves(node))
 
 
 def build(scope: Scope) -> Node:
@@ -232,20 +237,15 @@ def _table(name: str, alias: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name, quoted=True), alias=alias_node)
 
 
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the parts of a condition that are joined by AND."""
-    if isinstance(condition, exp.Paren):
-        yield from _conjuncts(condition.this)
-    elif isinstance(condition, exp.And):
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
-
-
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     """Return the parts of a condition that are joined by AND; none for no condition."""
-    return list(_conjuncts(condition)) if condition is not None else []
+    if condition is None:
+        return []
+    if isinstance(condition, exp.Paren):
+        return conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return [*conjuncts(condition.left), *conjuncts(condition.right)]
+    return [condition]
 
 
 def tables_of(expression: exp.Expr) -> set[str]:

@@ -79,16 +79,39 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
     Raises:
         DbtError: if a model cannot be compiled.
     """
-    from dbt.cli.main import dbtRunner
-
-    selected = [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
-    arguments = ["--log-level", "none", "--no-write-json", "compile", "--select", *selected]
-    arguments += ["--vars", json.dumps({"tidemark_purpose": purpose})]
+    selected = model_selectors(selection)
     manifest = invoke_dbt(["--log-level", "none", "parse"])
     for node in manifest.nodes.values():
         if node.resource_type == "model" and node.language == "sql":
             node.raw_code += PLAIN_READS
-    outcome = dbtRunner(manifest).invoke(arguments)
+    nodes = compiled_nodes(manifest, selected, json.dumps({"tidemark_purpose": purpose}))
+    if not nodes:
+        raise DbtError(
+            f"No model matches {' '.join(selection)}.", "`dbt ls --resource-type model` lists them."
+        )
+    return [_compiled(node, manifest) for node in nodes]
+
+
+def model_selectors(selection: Sequence[str]) -> list[str]:
+    """Return selectors of the models among what dbt selectors choose; of all models for none."""
+    return [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
+
+
+def compiled_nodes(manifest: Any, selectors: Sequence[str], variables: str = "{}") -> list[Any]:
+    """Compile with dbt and return the models' nodes, in dbt's order.
+
+    Args:
+        manifest: dbt's manifest.
+        selectors: dbt selectors.
+        variables: values of `var()`, as JSON.
+
+    Raises:
+        DbtError: if a model does not compile.
+    """
+    from dbt.cli.main import dbtRunner
+
+    arguments = ["--log-level", "none", "--no-write-json", "compile", "--select", *selectors]
+    outcome = dbtRunner(manifest).invoke([*arguments, "--vars", variables])
     result: Any = outcome.result
     if result is None:
         raise DbtError(f"dbt compile did not start: {outcome.exception}", "Run `dbt debug`.")
@@ -96,12 +119,7 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
     if failed:
         name, message = failed[0].node.name, plain_message(failed[0].message)
         raise DbtError(f"{name} does not compile: {message}", "Fix it and try again.")
-    nodes = [node.node for node in result.results if node.node.resource_type == "model"]
-    if not nodes:
-        raise DbtError(
-            f"No model matches {' '.join(selection)}.", "`dbt ls --resource-type model` lists them."
-        )
-    return [_compiled(node, manifest) for node in nodes]
+    return [node.node for node in result.results if node.node.resource_type == "model"]
 
 
 def _compiled(node: Any, manifest: Any) -> Compiled:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from python_ingest.incremental.analysis import plan_of
+from python_ingest.incremental.analysis import plan_of, types_of
 from python_ingest.incremental.plan import request_of
 from python_ingest.lake.delta_log import DeltaLog
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
@@ -97,8 +97,8 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
     if model.request is None:
         yield from model.reads
         return
-    types = {field.name: field.dataType.simpleString() for field in spark.sql(model.sql).schema.fields}
-    plan = plan_of(spark, model.sql, request_of({**model.request, "types": types}))
+    request = request_of({**model.request, "types": types_of(spark, model.sql)})
+    plan = plan_of(spark, model.sql, request)
     for source in model.reads:
         if plan.way == "full":
             yield replace(source, state="full", after=None, said=f"as of version {source.last} ({plan.how})")

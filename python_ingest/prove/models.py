@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.errors import DbtError
-from python_ingest.incremental.analysis import SparkCatalog, checked
+from python_ingest.incremental.analysis import SparkCatalog, checked, types_of
 from python_ingest.incremental.parse import parse
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.project import VIEWS
-from python_ingest.project.compiled_models import NOTE
+from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors
 from python_ingest.project.model_code import code_of
 from python_ingest.prove.drawing import Table
 from python_ingest.prove.proof import Model
@@ -52,18 +51,8 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
     """
     from dbt.cli.main import dbtRunner
 
-    selected = [f"{name},resource_type:model" for name in selection] or ["resource_type:model"]
-    below = [f"+{name}" for name in selected]
-    outcome = dbtRunner(manifest).invoke(
-        ["--log-level", "none", "--no-write-json", "compile", "--select", *below]
-    )
-    result: Any = outcome.result
-    failed = [one for one in result.results if one.status in ("error", "fail")] if result else []
-    if result is None or failed:
-        raise DbtError(
-            f"dbt compile failed: {outcome.exception or failed[0].message}", "Fix it and try again."
-        )
-    nodes = [one.node for one in result.results if one.node.resource_type == "model"]
+    selected = model_selectors(selection)
+    nodes = compiled_nodes(manifest, [f"+{name}" for name in selected])
     listing = ["--log-level", "none", "ls", "--select", *selected, "--output", "name"]
     listed: Any = dbtRunner(manifest).invoke(listing).result
     chosen = set(listed or [])
@@ -78,7 +67,7 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
 
 
 def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, Any]) -> Candidate:
-    name = f"{node.schema}.{node.alias}"
+    name = _name(node)
     findings = tuple(str(one) for one in findings_of(manifest, node.unique_id))
     if NOTE.search(node.compiled_code):
         return Candidate(name, None, "it reads by changes() or another of the engine's macros", findings)
@@ -93,16 +82,12 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
         }
     except Unsupported as found:
         return Candidate(name, None, f"computed in full: {found.where}", findings)
-    types = {
-        one.name.lower(): one.dataType.simpleString() for one in spark.sql(node.compiled_code).schema.fields
-    }
-    key = node.config.get("unique_key") or []
     model = Model(
         node.name,
         name,
         parsed.tree,
-        tuple(column.lower() for column in ([key] if isinstance(key, str) else key)),
-        types,
+        _columns(node.config.get("unique_key")),
+        types_of(spark, node.compiled_code),
         sources,
         _partition(node),
     )
@@ -110,9 +95,13 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
 
 
 def _partition(node: Any) -> str:
-    columns = node.config.get("partition_by") or ""
-    column = columns if isinstance(columns, str) else columns[0]
-    return column.lower() if node.config.get("incremental_strategy") == "insert_overwrite" else ""
+    overwrites = node.config.get("incremental_strategy") == "insert_overwrite"
+    return _columns(node.config.get("partition_by"))[0] if overwrites else ""
+
+
+def _columns(setting: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the column or columns of a setting, in lower case."""
+    return tuple(one.lower() for one in ([setting] if isinstance(setting, str) else setting or []))
 
 
 def _table(manifest: Any, name: str, columns: dict[str, str], node: Any) -> Table:
@@ -134,9 +123,7 @@ def _table(manifest: Any, name: str, columns: dict[str, str], node: Any) -> Tabl
     return Table(
         name,
         columns,
-        tuple(
-            column.lower() for column in ([key] if isinstance(key, str) else key or _unique(manifest, node))
-        ),
+        _columns(key or _unique(manifest, node)),
         frozenset(never_null),
         tuple(checks),
         _values(manifest, node),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from python_ingest.incremental.measures import aggregate_of
 from python_ingest.incremental.plan import VALUE, Plan, Request, choose_plan
-from python_ingest.incremental.readings import filled, present, previous
+from python_ingest.incremental.readings import filled, present, previous, quoted
 from python_ingest.incremental.regions import Regions
 from python_ingest.incremental.tree import Node, leaves, render
 from python_ingest.prove.drawing import Drawn, Row, Table, draw_history
@@ -138,7 +138,7 @@ def _by_folding(spark: SparkSession, plan: Plan, readings: Mapping[str, Mapping[
     # the run looks for lost groups among the suspects alone
     same = " and ".join(f"`__key_{number}` <=> folded.`{name}`" for number, name in enumerate(_keys(plan)))
     suspects = f"select 1 from prove_groups where ({plan.suspects}) and {same}"
-    lost = f"select {_list(plan.columns)} from prove_folded as folded where _is_lost and exists ({suspects})"
+    lost = f"select {quoted(plan.columns)} from prove_folded as folded where _is_lost and exists ({suspects})"
     spark.sql(_named(lost, plan)).createOrReplaceTempView("prove_touched")
     rows = plan.recomputed(readings, _conditions(plan), _touched(plan))
     merged = f"({_merged(plan, 'prove_folded')}) as merged"
@@ -154,7 +154,7 @@ def _keys(plan: Plan) -> list[str]:
 def _merged(plan: Plan, changed: str) -> str:
     """Return SQL for the table after a MERGE of changed rows."""
     same = " and ".join(f"changed.`{name}` <=> prove_table.`{name}`" for name in plan.request.key)
-    columns = _list(plan.request.types)
+    columns = quoted(plan.request.types)
     return (
         f"select {columns} from prove_table "
         f"where not exists (select 1 from {changed} as changed where {same}) "
@@ -184,8 +184,8 @@ def _conditions(plan: Plan) -> dict[str, str]:
 
 
 def _compare(spark: SparkSession, plan: Plan, whole: Plan, new: str, number: int) -> Tried:
-    columns = _list(whole.request.types)
-    key = _list(whole.request.key)
+    columns = quoted(whole.request.types)
+    key = quoted(whole.request.key)
     repeated = " union ".join(
         f"select `{HISTORY}` from {side} group by {key} having count(*) > 1"
         for side in ("prove_table", "prove_rebuild")
@@ -208,7 +208,3 @@ def subsets(model: Model) -> list[tuple[str, ...]]:
     names = sorted({leaf.table for leaf in leaves(model.tree)})
     alone: list[tuple[str, ...]] = [(name,) for name in names]
     return alone if len(names) == 1 else [*alone, tuple(names)]
-
-
-def _list(names: Sequence[str] | Mapping[str, Any]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -23,7 +23,7 @@
 {% macro on_code_change(changed) %}
     {% set settings = config.get('meta', {}) %}
     {% set choice = settings.get('on_code_change') %}
-    {% set bytes = dbt.rebuild_bytes() %}
+    {% set bytes = dbt.source_bytes().values() | sum %}
     {% if choice not in (none, 'rebuild', 'stop', 'ignore') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': on_code_change is ' ~ choice ~ '. Set it to rebuild, stop or ignore.'
@@ -41,14 +41,16 @@
     {{ return(choice) }}
 {% endmacro %}
 
-{# The size of the tables that a rebuild of this model reads. #}
-{% macro rebuild_bytes() %}
-    {% set total = namespace(bytes=0) %}
+{# The size of each table with versions that a rebuild of this model reads, by name in lower case. #}
+{% macro source_bytes() %}
+    {% set sizes = {} %}
     {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
         {% set source = dbt.relation_of(node) %}
-        {% set total.bytes = total.bytes + (dbt.table_state(source).get('bytes') or 0 if dbt.has_versions(source) else 0) %}
+        {% if dbt.has_versions(source) %}
+            {% do sizes.update({dbt.table_name(source) | lower: dbt.table_state(source).get('bytes') or 0}) %}
+        {% endif %}
     {% endfor %}
-    {{ return(total.bytes) }}
+    {{ return(sizes) }}
 {% endmacro %}
 
 {% macro megabytes(bytes) %}

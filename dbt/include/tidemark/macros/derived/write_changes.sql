@@ -31,14 +31,10 @@
 
 {# What a plan is made from: python_ingest/incremental/plan.py, Request. #}
 {% macro plan_request(types, changed, flags_deletes) %}
-    {% set sizes = {} %}
-    {% for node in dbt.tables_below(model) if not dbt.is_view(node) and dbt.has_versions(dbt.relation_of(node)) %}
-        {% do sizes.update({dbt.table_name(dbt.relation_of(node)) | lower: dbt.table_state(dbt.relation_of(node)).get('bytes') or 0}) %}
-    {% endfor %}
     {{ return({
         'key': dbt.as_list(config.get('unique_key')), 'types': types, 'changed': changed,
         'never_null': dbt.never_null_columns(), 'is_clean': not dbt.is_written_since_checkpoint(),
-        'flags_deletes': flags_deletes, 'sizes': sizes, 'size': dbt.table_state(this).get('bytes') or 0,
+        'flags_deletes': flags_deletes, 'sizes': dbt.source_bytes(), 'size': dbt.table_state(this).get('bytes') or 0,
         'partition': dbt.as_list(config.get('partition_by'))[0] if config.get('incremental_strategy') == 'insert_overwrite' else ''
     }) }}
 {% endmacro %}
