@@ -28,7 +28,11 @@ def under(expression: exp.Expr, alias: str) -> exp.Expr:
     """Return an expression over one source, with the source under another alias."""
 
     def renamed(part: exp.Expr) -> exp.Expr:
-        return exp.column(part.name, table=alias, quoted=True) if isinstance(part, exp.Column) else part
+        if not isinstance(part, exp.Column):
+            return part
+        column = exp.column(part.name, table=alias, quoted=True)
+        column.type = part.type
+        return column
 
     return expression.copy().transform(renamed)
 

@@ -44,6 +44,8 @@ SAFE = (
     exp.Substring,
     exp.Mul,
     exp.Neg,
+)
+OF_MOMENTS = (
     exp.TimestampTrunc,
     exp.DateTrunc,
     exp.Extract,
@@ -81,20 +83,32 @@ def _is_safe(part: exp.Expr) -> bool:
     if isinstance(part, exp.Mod):
         divisor = part.expression
         return isinstance(divisor, exp.Literal) and divisor.this.strip("0.") != ""
+    if isinstance(part, OF_MOMENTS):
+        return _is_moment(part.expression if isinstance(part, exp.Extract) else part.this)
     if isinstance(part, exp.Func) and not isinstance(part, SAFE):
         name = part.name if isinstance(part, exp.Anonymous) else part.sql_name()
-        return name.lower() in NAMED
+        given = part.expressions[0] if isinstance(part, exp.Anonymous) and part.expressions else part.this
+        return name.lower() in NAMED and _is_moment(given)
     return isinstance(part, SAFE)
+
+
+def _is_moment(expression: exp.Expr) -> bool:
+    """Return whether an expression is a date or a time, and not a text that may be one."""
+    if isinstance(
+        expression, (exp.TimestampTrunc, exp.DateTrunc, exp.TsOrDsToDate, exp.DateAdd, exp.DateSub)
+    ):
+        return True
+    if isinstance(expression, exp.Paren):
+        return _is_moment(expression.this)
+    return isinstance(expression.type, exp.DataType) and expression.type.this in MOMENTS
 
 
 def _is_safe_cast(cast: exp.Cast) -> bool:
     given = cast.this.type.this if isinstance(cast.this.type, exp.DataType) else None
-    if isinstance(cast.this, (exp.TimestampTrunc, exp.DateTrunc)):
-        given = TYPE.TIMESTAMP
     wanted = cast.to.this
     if wanted == TYPE.TEXT or (given == wanted and not cast.to.expressions):
         return True
-    if given in MOMENTS and wanted in MOMENTS:
+    if _is_moment(cast.this) and wanted in MOMENTS:
         return True
     if isinstance(cast.this, exp.Literal) and cast.this.is_string and wanted in MOMENTS:
         return True  # date '2025-01-01'

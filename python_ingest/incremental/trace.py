@@ -84,7 +84,9 @@ class Tracer:
 
     def _output(self, node: Node, name: str) -> exp.Expr:
         if isinstance(node, Leaf):
-            return exp.column(name, table=ROW, quoted=True)
+            column = exp.column(name, table=ROW, quoted=True)
+            column.type = exp.DataType.build(node.columns[name], dialect="spark")
+            return column
         if isinstance(node, SetOperation):
             refuse_set_operation(node)
             child = node.left if self._holds(node.left) else node.right
@@ -135,8 +137,7 @@ class Tracer:
             raise Unsupported(why)
         if not place.may_join:
             raise Unsupported("a join")
-        alias = self._join(block, inside, column.table)
-        return exp.column(column.name, table=alias, quoted=True)
+        return under(column, self._join(block, inside, column.table))
 
     def _side(self, place: Place, equality: Equality) -> exp.Expr:
         """Return the right side of an equality as an expression over the changed row."""
