@@ -44,7 +44,8 @@ from python_ingest.demo import demo as demonstration
 from python_ingest.demo import tour as sightseeing
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import choose
-from python_ingest.lake.lock import hold, lake_folder
+from python_ingest.lake.lock import hold
+from python_ingest.lake.place import lake_folder
 from python_ingest.project.build import plain_message
 from python_ingest.project.selection import selected_feeds
 from python_ingest.project.session import warm_session

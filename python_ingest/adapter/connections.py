@@ -36,8 +36,7 @@ class TidemarkCredentials(SparkCredentials):
                 f"profiles.yml: table_format is '{self.table_format}'. Use one of: {', '.join(FORMATS)}."
             )
         if self.is_embedded:
-            given = self.server_side_parameters
-            self.server_side_parameters = embedded_settings(self.table_format) | given
+            self.server_side_parameters = embedded_settings(self.table_format, self.server_side_parameters)
         super().__post_init__()
 
     @property

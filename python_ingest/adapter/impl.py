@@ -6,7 +6,6 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +14,11 @@ from dbt.adapters.base.meta import available
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark import SparkContext
 
+from python_ingest.adapter import locks
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
-from python_ingest.errors import TidemarkError
-from python_ingest.lake.lock import hold, lake_folder
-from python_ingest.project.jars import check_jars
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -30,8 +26,6 @@ if TYPE_CHECKING:
 
     from python_ingest.incremental.plan import Plan
     from python_ingest.lake.delta_log import DeltaLog
-
-WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
 
 
 class TidemarkAdapter(SparkAdapter):
@@ -46,7 +40,7 @@ class TidemarkAdapter(SparkAdapter):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if self.is_embedded():
-            _hold_lake(self.config.credentials.server_side_parameters)
+            locks.hold_lake(self.config.credentials.server_side_parameters)
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
         logging.getLogger("SQLQueryContextLogger").disabled = True
         program = Path(sys.argv[0])
@@ -78,6 +72,21 @@ class TidemarkAdapter(SparkAdapter):
         from python_ingest.lake.delta_log import DeltaLog
 
         return DeltaLog(self._session(), table)
+
+    @available
+    def lock_tables(self, names: list[str]) -> list[str]:
+        """Lock tables (`schema.table`) if the catalog is shared; return those to be unlocked later."""
+        return locks.lock_tables(names) if self.is_embedded() else []
+
+    @available
+    def lock_state(self, table: str) -> list[str]:
+        """Lock a state table for one commit, as `lock_tables` does, but wait for other processes."""
+        return locks.lock_state(table) if self.is_embedded() else []
+
+    @available
+    def unlock_tables(self, names: list[str]) -> None:
+        """Unlock tables that `lock_tables` returned."""
+        locks.unlock_tables(names)
 
     @available
     def set_for_session(self, name: str, value: str | None = None) -> None:
@@ -209,19 +218,3 @@ class TidemarkAdapter(SparkAdapter):
         assert session is not None  # noqa: S101
         make_active(session)
         return session
-
-
-def _hold_lake(settings: Mapping[str, str]) -> None:
-    """Hold the lake if the command uses Spark, and stop if Spark would start without the jars it needs."""
-    from dbt.flags import get_flags
-
-    flags: Any = get_flags()  # type: ignore[no-untyped-call]
-    folder = getattr(flags, "PROJECT_DIR", None)  # dbt changes into it only later; none: no dbt command
-    if folder is None or flags.WHICH in WITHOUT_SPARK:
-        return
-    try:
-        hold(Path(folder) / lake_folder())
-        if SparkContext._active_spark_context is None:
-            check_jars(settings, Path(folder))
-    except TidemarkError as error:
-        raise DbtRuntimeError(str(error)) from None  # dbt prints a stack trace for other errors

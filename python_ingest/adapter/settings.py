@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,25 +11,48 @@ from typing import Any
 from dbt.clients.yaml_helper import load_yaml_text
 from jinja2 import Environment, StrictUndefined
 
-from python_ingest.lake.lock import lake_folder
+from python_ingest.lake.metastore import metastore
+from python_ingest.lake.place import lake_folder, lake_location
+from python_ingest.project.jars import FOLDER as JARS
 
 FOLDER = Path(__file__).parent
 FORMATS = ("delta", "iceberg")
+MASTER = "spark.master"
 
 
-def embedded_settings(table_format: str) -> dict[str, str]:
+def embedded_settings(table_format: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return Spark's settings for a table format, by name.
 
     Args:
         table_format: one of FORMATS.
+        given: settings of the profile, which override those of spark.yml.
     """
+    given = given or {}
+    settings = _rendered(table_format)
+    if not given.get(MASTER, settings[MASTER]).startswith("local"):
+        settings |= _rendered("cluster")
+    if metastore():
+        settings |= _rendered("shared_catalog")
+    return {**settings, **given}
+
+
+def _rendered(part: str) -> dict[str, str]:
+    shared = metastore()
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701  # no HTML
     known = {
         "env_var": os.environ.get,
-        "lake": str(lake_folder()),
+        "lake": lake_location(),
+        "catalog": str(lake_folder()),
+        "metastore": shared
+        and {
+            "url": f"jdbc:postgresql://{shared.hosts}/{shared.database}",
+            "user": shared.user,
+            "password": shared.password,
+        },
+        "jars": ",".join(sorted(path.absolute().as_uri() for path in JARS.glob("*.jar"))),
         "log4j2": (FOLDER / "log4j2.properties").as_uri(),  # a path may contain spaces, a Java option may not
     }
-    settings = _templates()[table_format]
+    settings = _templates()[part]
     return {name: environment.from_string(text).render(known).strip() for name, text in settings.items()}
 
 

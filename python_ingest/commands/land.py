@@ -22,7 +22,8 @@ from python_ingest.files.failures import disk_full, is_disk_full, spark_is_lost,
 from python_ingest.files.landing import Lander
 from python_ingest.files.progress import Progress, shown
 from python_ingest.kafka.landing import TopicLander
-from python_ingest.lake.lock import lake_folder
+from python_ingest.lake.place import lake_location
+from python_ingest.lake.table_locks import lock_tables, locked
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.project import Project
 
@@ -78,7 +79,8 @@ def land(
     for feed in feeds:
         started = time.monotonic()
         try:
-            outcome = _land_one(spark, project, feed, how)
+            with locked(feed.table, f"{project.ops_schema}.landing"):
+                outcome = _land_one(spark, project, feed, how)
         except TidemarkError as error:
             if len(feeds) == 1 or isinstance(error, SparkLostError):
                 raise
@@ -108,6 +110,7 @@ def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: Ho
             f"--follow works only for topics; it cannot follow {', '.join(others)}.",
             "Name only feeds of topics; land the others on a schedule.",
         )
+    lock_tables([f"{project.ops_schema}.landing", *(feed.table for feed in feeds)])
     landers = [_topic_lander(spark, project, feed, how) for feed in feeds if isinstance(feed, TopicFeed)]
     streams = [
         lander.start(follows=True, told=partial(print_landed, feed, seconds=0.0))
@@ -152,7 +155,7 @@ def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) 
         if spark_is_lost(spark):
             raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
         if is_disk_full(error):
-            raise disk_full(feed.name, feed.table, str(lake_folder())) from error
+            raise disk_full(feed.name, feed.table, lake_location()) from error
         raise
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from python_ingest.console.output import count_of, output
 from python_ingest.errors import VerificationError
 from python_ingest.incremental.unsupported import Unsupported
-from python_ingest.lake.lock import LAKE
+from python_ingest.lake.place import LAKE
 from python_ingest.project import invoke_dbt
 from python_ingest.project.session import warm_session
 from python_ingest.prove.counterexample import unit_test

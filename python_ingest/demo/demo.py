@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -18,15 +17,18 @@ from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
 from python_ingest.console.tables import show_rows
+from python_ingest.demo.local_lake import LocalLake
+from python_ingest.demo.remote_lake import RemoteLake
 from python_ingest.errors import TidemarkError
-from python_ingest.lake.lock import DEFAULT_LAKE, LOCK, hold, lake_folder
+from python_ingest.lake.lock import hold
+from python_ingest.lake.metastore import metastore
+from python_ingest.lake.place import DEFAULT_LAKE, is_remote, lake_folder, lake_location
 from python_ingest.project.session import warm_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MARK = ".demo"  # written after each step; newer files were not written by the demo
-CATALOGS = ("metastore", "catalog.db")  # also written by commands that only read
+Lake = LocalLake | RemoteLake
 RAW = Path("data/raw")
 FEEDS = {
     "transactions": "transactions_*.csv",
@@ -46,32 +48,41 @@ def play(root: Path) -> None:
         LakeBusyError: when another process holds the lake.
         TidemarkError: when the lake has files that the demo did not write.
     """
-    lake = lake_folder()
     files = demo_files()
-    hold(lake)
-    check_replaceable(lake)
-    os.environ["TIDEMARK_RAW"] = str(lake / "inbox")
-    lakehouse = project.load()
-    spark = warm_session(root, empty=True)
+    hold(lake_folder())
+    location = lake_location()
+    os.environ["TIDEMARK_RAW"] = f"{location}/inbox"
+    lake: Lake
+    if is_remote():
+        lakehouse = project.load()
+        spark = warm_session(root)
+        lake = RemoteLake(spark)
+        lake.check()
+    else:
+        lake = LocalLake()
+        lake.check()  # before the slow steps
+        lakehouse = project.load()
+        spark = warm_session(root, empty=metastore() is None)
+    if is_remote() or metastore():
+        _drop_tables(spark, lakehouse)
+        lake.clear()
     for name in FEEDS:
-        (lake / "inbox" / name).mkdir(parents=True)
-    _step(spark, lakehouse, "1. Seventeen months of purchases, six days of events and movements",
-          [file for found in files.values() for file in found[:-1]])  # fmt: skip
-    _step(
-        spark,
-        lakehouse,
-        "2. The last month, the last day",
-        [found[-1] for found in files.values()],
+        lake.make_folder(f"inbox/{name}")
+    play_step = partial(_step, spark, lakehouse, lake)
+    play_step(
+        "1. Seventeen months of purchases, six days of events and movements",
+        [file for found in files.values() for file in found[:-1]],
     )
-    _step(spark, lakehouse, "3. Nothing new", [])
+    play_step("2. The last month, the last day", [found[-1] for found in files.values()])
+    play_step("3. Nothing new", [])
     output.console.rule("4. The proof: every table against a rebuild", align="left", characters="─")
     show_verdicts(spark, [])
     output.console.print()
     _show(spark, "gold.daily_sales", largest="sales_date")
     _show(spark, "gold.user_events_by_type", largest="event_count")
-    elsewhere = "" if lake == Path(DEFAULT_LAKE) else f"TIDEMARK_LAKE={shlex.quote(str(lake))} "
+    elsewhere = "" if location == DEFAULT_LAKE else f"TIDEMARK_LAKE={shlex.quote(location)} "
     output.text(
-        f"The lake is in {lake}/. Look around, for example:\n"
+        f"The lake is in {location}/. Look around, for example:\n"
         f"  {elsewhere}.venv/bin/dbt show --quiet --inline "
         '"select * from gold.customer_sales order by amount desc"'
     )
@@ -93,44 +104,25 @@ def demo_files() -> dict[str, list[Path]]:
     return files
 
 
-def check_replaceable(lake: Path) -> None:
-    """Refuse a lake with files that the demo did not write, because the demo deletes all files there.
-
-    Args:
-        lake: the lake's folder, which exists.
-
-    Raises:
-        TidemarkError: when a file is not from the demo, or has changed since the demo wrote it.
-    """
-    mark = lake / MARK
-    ours = (LOCK, MARK, *CATALOGS)
-    entries = [entry for entry in lake.iterdir() if not entry.name.startswith(ours)]
-    entries += [inner for entry in entries for inner in entry.rglob("*")]
-    if mark.exists():
-        until = mark.stat().st_ctime_ns
-        others = [entry for entry in entries if entry.lstat().st_ctime_ns > until]
-    else:
-        others = [entry for entry in entries if not entry.is_dir()]
-    if others:
-        raise TidemarkError(
-            f"The lake '{lake}' is not empty and was not made by the demo, which would delete it.",
-            f"Use another lake: `TIDEMARK_LAKE={shlex.quote(f'{lake}-demo')} make demo`. "
-            f"Or delete this one first: `rm -r {shlex.quote(str(lake))}`.",
-        )
+def _drop_tables(spark: SparkSession, lakehouse: project.Project) -> None:
+    """Drop the project's schemas, which files alone do not hold."""
+    for schema in sorted({table.partition(".")[0] for table in lakehouse.tables} | {lakehouse.ops_schema}):
+        spark.sql(f"drop schema if exists {schema} cascade")
 
 
-def _step(spark: SparkSession, lakehouse: project.Project, title: str, files: Sequence[Path]) -> None:
+def _step(
+    spark: SparkSession, lakehouse: project.Project, lake: Lake, title: str, files: Sequence[Path]
+) -> None:
     output.console.rule(title, align="left", characters="─")
     started = time.monotonic()
-    lake = lake_folder()
-    with on_interrupt(partial(end, last=(lake / MARK).touch)):
+    with on_interrupt(partial(end, last=lake.mark if isinstance(lake, LocalLake) else None)):
         for file in files:
-            shutil.copy2(file, lake / "inbox" / file.parent.name)
+            lake.copy(file, f"inbox/{file.parent.name}")
         try:
             land(spark, lakehouse, list(lakehouse.feeds.values()))
             build_models(DATA_ONLY)
         finally:
-            (lake / MARK).touch()
+            lake.mark()
     output.console.print(f"  {time.monotonic() - started:.1f} s in total\n")
 
 

@@ -61,12 +61,26 @@ def connection(name: str, kind: str) -> Connection:
     Raises:
         TidemarkError: if the variable is not set or is not a URL of this kind; the URL is not shown.
     """
-    text = os.environ.get(variable(name), "").strip()
-    if not text:
+    if not os.environ.get(variable(name), "").strip():
         raise TidemarkError(
             f"The connection '{name}' is not in the environment.",
             f"Set {variable(name)} to a URL like {EXAMPLES[kind]}.",
         )
+    return connection_in(variable(name), name, kind)
+
+
+def connection_in(variable: str, name: str, kind: str) -> Connection:
+    """Return the connection whose URL is in an environment variable, which must be set.
+
+    Args:
+        variable: the environment variable.
+        name: the connection's name.
+        kind: `postgresql` or `kafka`.
+
+    Raises:
+        TidemarkError: if it is not a URL of this kind; the URL is not shown.
+    """
+    text = os.environ[variable].strip()
     try:
         parts = urlsplit(text)
         user, _, hosts = parts.netloc.rpartition("@")
@@ -77,7 +91,7 @@ def connection(name: str, kind: str) -> Connection:
         known = False
     if not known or (kind == "postgresql" and not parts.path.strip("/")):
         raise TidemarkError(
-            f"{variable(name)} is not a URL of a {kind} connection.",
+            f"{variable} is not a URL of a {kind} connection.",
             f"Write it like {EXAMPLES[kind]}, with special characters of the password as %XX.",
         )
     return Connection(

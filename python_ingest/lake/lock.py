@@ -1,4 +1,4 @@
-"""The lock of a local lake, which one process at a time can hold."""
+"""The lock of a lake whose catalog is in files: one process at a time can hold it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,17 @@ from pathlib import Path
 from typing import TextIO
 
 from python_ingest.errors import LakeBusyError
+from python_ingest.lake.metastore import metastore
 
 LOCK = ".lock"
-LAKE = "TIDEMARK_LAKE"  # the environment variable that names the folder
-DEFAULT_LAKE = "lake"
 _held: dict[Path, TextIO] = {}
-
-
-def lake_folder() -> Path:
-    """Return the local folder of the lake, which TIDEMARK_LAKE names."""
-    return Path(os.environ.get(LAKE, DEFAULT_LAKE))
 
 
 def hold(lake: Path) -> None:
     """Lock the lake until this process ends; a second call in the same process does nothing.
 
-    The kernel releases the lock when the process ends, so a killed process leaves no lock behind.
+    The kernel releases the lock when the process ends, so a killed process leaves no lock behind. A lake
+    with a shared catalog is not locked as a whole: see table_locks.py.
 
     Args:
         lake: the lake's folder; it is created if it is missing.
@@ -33,7 +28,7 @@ def hold(lake: Path) -> None:
         LakeBusyError: if another process holds it.
     """
     place = lake.resolve()
-    if place in _held:
+    if place in _held or metastore():
         return
     place.mkdir(parents=True, exist_ok=True)
     lock = (place / LOCK).open("a+", encoding="utf-8")

@@ -14,7 +14,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from python_ingest.console.interrupts import on_interrupt
-from python_ingest.lake.lock import LOCK, hold, lake_folder
+from python_ingest.lake.lock import LOCK, hold
+from python_ingest.lake.place import lake_folder
 from python_ingest.project import spark_settings
 from python_ingest.project.jars import check_jars
 

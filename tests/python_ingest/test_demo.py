@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from python_ingest.adapter.settings import embedded_settings
-from python_ingest.demo import demo, tour
+from python_ingest.demo import demo, local_lake, tour
 from python_ingest.errors import TidemarkError
-from python_ingest.lake import lock
+from python_ingest.lake import place
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lakes: list[str] = []
 
     def land(*_: Any) -> None:
-        lakes.append(str(lock.lake_folder()))
-        (lock.lake_folder() / "warehouse").mkdir(exist_ok=True)
-        (lock.lake_folder() / "warehouse" / "part-0.parquet").write_text(str(len(lakes)))
+        lakes.append(str(place.lake_folder()))
+        (place.lake_folder() / "warehouse").mkdir(exist_ok=True)
+        (place.lake_folder() / "warehouse" / "part-0.parquet").write_text(str(len(lakes)))
 
     class Lakehouse:
         feeds: dict[str, Any] = {}  # noqa: RUF012
@@ -49,16 +49,16 @@ def demo_session(empty: bool) -> None:
     from python_ingest.project import session
 
     assert empty
-    session._empty(lock.lake_folder())
+    session._empty(place.lake_folder())
 
 
 def test_the_demo_fills_the_lake_that_commands_use(
     played: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After `make demo` the first plain `dbt show` finds the tables; the hint printed works as written."""
-    assert embedded_settings("delta")["spark.sql.warehouse.dir"] == f"{lock.DEFAULT_LAKE}/warehouse"
+    assert embedded_settings("delta")["spark.sql.warehouse.dir"] == f"{place.DEFAULT_LAKE}/warehouse"
     demo.play(Path.cwd())
-    assert set(played) == {lock.DEFAULT_LAKE}
+    assert set(played) == {place.DEFAULT_LAKE}
     assert "\n  .venv/bin/dbt show" in capsys.readouterr().out
     monkeypatch.setenv("TIDEMARK_LAKE", "my other lake")
     demo.play(Path.cwd())
@@ -68,7 +68,7 @@ def test_the_demo_fills_the_lake_that_commands_use(
 def test_the_demo_replaces_its_own_lake_alone(played: list[str]) -> None:
     """What was written besides the demo stops it, in a sentence that names the way on; nothing is deleted."""
     demo.play(Path.cwd())
-    lake = Path(lock.DEFAULT_LAKE)
+    lake = Path(place.DEFAULT_LAKE)
     (lake / "metastore").mkdir()
     (lake / "metastore" / "read by dbt show").write_text("")
     demo.play(Path.cwd())  # again
@@ -78,8 +78,8 @@ def test_the_demo_replaces_its_own_lake_alone(played: list[str]) -> None:
         with pytest.raises(TidemarkError, match=r"TIDEMARK_LAKE=lake-demo make demo.*rm -r lake"):
             demo.play(Path.cwd())
     assert mine.read_text() == "mine"
-    (lake / demo.MARK).unlink()
-    with pytest.raises(TidemarkError, match="not made by the demo"):
+    (lake / local_lake.MARK).unlink()
+    with pytest.raises(TidemarkError, match="did not make"):
         demo.play(Path.cwd())
     mine.unlink()
     for path in (lake / "inbox").rglob("*.*"):

@@ -23,13 +23,16 @@
 {# On-run-start. The views show the arrays of `ops.runs` as rows. #}
 {% macro create_run_tables() %}
     {% if execute and flags.WHICH in ('build', 'run', 'test', 'seed', 'snapshot') %}
+        {% do dbt.lock_selected_tables() %}
         {% do dbt.sign_commits() %}
         {% set runs = dbt.ops_table('runs') %}
+        {% set locked = adapter.lock_state(runs | string) %}
         {% do dbt.create_ops_table(runs, dbt.run_columns()) %}
         {% do dbt.create_ops_view('model_runs', 'select invocation_id, started_at, inline(model_runs) from ' ~ runs) %}
         {% do dbt.create_ops_view(
             'checkpoints', 'select invocation_id, started_at as recorded_at, inline(checkpoints) from ' ~ runs
         ) %}
+        {% do adapter.unlock_tables(locked) %}
         {% if flags.WHICH in ('build', 'run', 'test') %}
             {% do dbt.checkpoints() %}  {# before several threads ask for them at once #}
         {% endif %}

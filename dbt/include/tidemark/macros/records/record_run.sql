@@ -13,10 +13,13 @@
     {% if rows or checkpoints or failed %}
         {% set run = dbt.run_row(results, failed) %}
         {% do run.update(model_runs=rows, checkpoints=checkpoints) %}
+        {% set locked = adapter.lock_state(dbt.ops_table('runs') | string) %}
         {% do dbt.insert_record(dbt.ops_table('runs'), dbt.run_columns(), run) %}
+        {% do adapter.unlock_tables(locked) %}
     {% endif %}
     {% do dbt.drop_all_kept() %}
     {% do dbt.stop_signing() %}
+    {% do dbt.unlock_selected_tables() %}
 {% endmacro %}
 
 {% macro state_of_run(result) %}
