@@ -14,6 +14,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.lake import table_locks
 from python_ingest.lake.lock import hold
 from python_ingest.lake.place import lake_folder
+from python_ingest.project.hive_schema import prepare_catalog
 from python_ingest.project.jars import check_jars
 
 WITHOUT_SPARK = ("parse", "list", "ls", "deps", "clean", "debug", "init")
@@ -38,6 +39,7 @@ def hold_lake(settings: Mapping[str, str]) -> None:
         hold(Path(folder) / lake_folder())
         if SparkContext._active_spark_context is None:
             check_jars(settings, Path(folder))
+            prepare_catalog()
 
 
 def lock_tables(names: list[str]) -> list[str]:

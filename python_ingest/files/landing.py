@@ -91,12 +91,16 @@ class Lander:
                 bronze lost landed rows, or the contract or the limit of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
-        compared = self._begun(outcome)
-        candidates, outcome.known = compared.candidates, compared.known
-        broken = {c.file.path: str(c.rejected_reason) for c in candidates if is_known_as_broken(c)}
-        outcome.rejected |= broken
-        self._land_all([c for c in candidates if c.file.path not in broken], outcome)
-        return outcome
+        listing, compared = self._begun(outcome)
+        outcome.known = compared.known
+        while True:
+            found = compared.candidates
+            outcome.rejected |= {c.file.path: str(c.rejected_reason) for c in found if is_known_as_broken(c)}
+            new = [c for c in found if not is_known_as_broken(c)]
+            self._land_all(new, outcome)
+            if not (new and compared.has_more):
+                return outcome
+            compared = self._ingested_files.compare(listing)
 
     def replay(self) -> Landed:
         """Land again what was rejected: files that were set aside, and records that can now be read.
@@ -105,22 +109,23 @@ class Lander:
             LandingError: as `land` does.
         """
         outcome = Landed(self._feed.name)
-        compared = self._begun(outcome)
-        self._land_all([c for c in compared.candidates if c.rejected_reason], outcome)
+        _, compared = self._begun(outcome, only_rejected=True)
+        self._land_all(compared.candidates, outcome)
         self._replayer.replay(outcome)
         return outcome
 
-    def _begun(self, outcome: Landed) -> Compared:
-        """Prepare bronze, finish what an earlier run planned, and return the new files."""
+    def _begun(self, outcome: Landed, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
+        """Prepare bronze, finish what an earlier run planned; return the listing and the new files in it."""
         listing = looked_at(self._storage, self._ingested_files, self._feed.external, self._clock())
-        compared = self._ingested_files.compare(listing)
+        compare = partial(self._ingested_files.compare, listing, only_rejected=only_rejected)
+        compared = compare()
         self._bronze.prepare(self._ingested_files.landed_batch)
         if doubt := self._lost_rows.doubt():
             self._take_back_planned(doubt)
             outcome.settled = self._lost_rows.settle(doubt, partial(self._land_again, outcome))
             self._lost_rows.record(outcome.settled, self._clock())
         is_resumed = self._finish_planned(listing, outcome)
-        return self._ingested_files.compare(listing) if doubt or is_resumed else compared  # lists once more
+        return listing, compare() if doubt or is_resumed else compared  # lists once more
 
     def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
         self._progress.plan([candidate.file for candidate in candidates])

@@ -55,7 +55,9 @@ class Compared:
     Attributes:
         candidates: the files that may be new, the oldest first.
         known: number of listed files that landed and have not changed.
+        has_more: whether there are more such files, so that a landing must compare again.
     """
 
     candidates: list[Candidate]
     known: int
+    has_more: bool

@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Observation
 from pyspark.sql import functions as f
 
 from python_ingest.clock import utc_time
@@ -41,6 +42,10 @@ NEWEST = (  # the newest row of a path, and the newest row with which it landed
     "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
     "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
 )
+
+
+MOST = 100_000  # files that a landing plans at once
+HIGHEST = ("sequence", "batch", "closed", "landed")
 
 
 @dataclass
@@ -124,13 +129,15 @@ class IngestedFiles(FeedTable):
         rows = landed.agg(f.expr("max_by(row_count, _sequence) as landed"))
         return rows.selectExpr("batch_id", f"nullif(path, '{REPLAY}') as path", "landed")
 
-    def compare(self, listing: DataFrame) -> Compared:
+    def compare(self, listing: DataFrame, *, only_rejected: bool = False) -> Compared:
         """Return the listed files whose newest state is not landed with this size and time.
 
-        It takes one query, which reads `ops.ingested_files` once and also returns the highest numbers.
+        It takes one query, which reads `ops.ingested_files` once and also observes the highest numbers. At
+        most MOST files come to this process; those that were rejected as they are come last.
 
         Args:
             listing: from `Storage.listing`.
+            only_rejected: return only files whose newest state is rejected.
         """
         rows = self._rows().withColumn("listed", f.lit(None).cast(LISTED))
         files = listing.select("path", f.struct("whole", "size", "modified_at").alias("listed"))
@@ -141,22 +148,30 @@ class IngestedFiles(FeedTable):
         )
         same = "newest.size = listed.size and newest.modified_at = listed.modified_at"
         done = f"newest.state in ('landed', 'ignored') and {same}"
-        candidate = (
-            "named_struct('file', named_struct('path', path, 'whole', listed.whole, 'size', listed.size, "
-            "'modified_at', unix_micros(listed.modified_at)), 'checksum', before.checksum, "
-            "'batch_id', before.batch_id, 'row_count', before.row_count, "
-            "'reason', if(newest.state = 'rejected', newest.reason, null), "
-            f"'is_same', coalesce({same}, false))"
+        is_new = f"listed is not null and not coalesce({done}, false)"
+        totals = Observation()
+        found = (
+            by_path.observe(
+                totals,
+                f.expr(f"count_if({is_new}) as new"),
+                f.expr("count(listed) as listed"),
+                *(f.expr(f"coalesce(max({name}), 0) as {name}") for name in HIGHEST),
+            )
+            .where(f"{is_new} and newest.state = 'rejected'" if only_rejected else is_new)
+            .selectExpr(
+                *("path", "listed.whole", "listed.size", "unix_micros(listed.modified_at) as modified"),
+                *("before.checksum", "before.batch_id", "before.row_count"),
+                "if(newest.state = 'rejected', newest.reason, null) as reason",
+                f"coalesce({same}, false) as is_same",
+            )
+            .orderBy(f.expr("reason is not null and is_same"), "modified", "path")
+            .limit(MOST)
+            .collect()
         )
-        found: Any = by_path.selectExpr(
-            f"collect_list({candidate}) filter (where listed is not null and not coalesce({done}, false))",
-            "count(listed)",
-            *(f"coalesce(max({name}), 0)" for name in ("sequence", "batch", "closed", "landed")),
-        ).first()
-        candidates, listed, *last = found
-        self._known_last = Last(*last)
-        ordered = sorted((Candidate(source_file(*file), *known) for file, *known in candidates), key=_age)
-        return Compared(ordered, listed - len(ordered))
+        counts = totals.get
+        self._known_last = Last(*(counts[name] for name in HIGHEST))
+        candidates = sorted((Candidate(source_file(*row[:4]), *row[4:]) for row in found), key=_age)
+        return Compared(candidates, counts["listed"] - counts["new"], len(found) == MOST)
 
     def open_paths(self) -> DataFrame:
         """Return the paths (`path`, `is_open`) that are known but have not landed: rejected or abandoned."""

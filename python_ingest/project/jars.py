@@ -160,7 +160,7 @@ def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
         encoding="utf-8",
     )
     command = [
-        _java(), "-jar", str(_ivy_jar()), "-error", "-ivy", str(ivy_file),
+        java(), "-jar", str(_ivy_jar()), "-error", "-ivy", str(ivy_file),
         "-cache", str(scratch / "cache"), "-types", "jar", "bundle",
         "-retrieve", str(scratch / "jars" / "[artifact]-[revision](-[classifier]).[ext]"),
     ]  # fmt: skip
@@ -181,7 +181,8 @@ def _classified(jar: Jar) -> str:
     return f'<artifact name={name} type="jar" ext="jar" e:classifier={classifier}/>'
 
 
-def _java() -> str:
+def java() -> str:
+    """Return the command of Java: that of JAVA_HOME, or the one on the PATH."""
     home = os.environ.get("JAVA_HOME")
     return str(Path(home) / "bin" / "java") if home else "java"
 

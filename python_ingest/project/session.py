@@ -17,6 +17,7 @@ from python_ingest.console.interrupts import on_interrupt
 from python_ingest.lake.lock import LOCK, hold
 from python_ingest.lake.place import lake_folder
 from python_ingest.project import spark_settings
+from python_ingest.project.hive_schema import prepare_catalog
 from python_ingest.project.jars import check_jars
 
 SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
@@ -36,6 +37,7 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
     settings = spark_settings(root)
     check_jars(settings, root)
     hold(lake_folder())
+    prepare_catalog()
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries
     logging.getLogger().addFilter(_is_no_trace_of_py4j)
     if empty:

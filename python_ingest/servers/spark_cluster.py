@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ class SparkCluster:
     """
 
     def __init__(self, folder: Path, workers: int) -> None:
-        self._folder = folder
+        self._folder, self._log = folder, folder / "master.log"
         port, self._page = free_port(), free_port()
         self.url = f"spark://127.0.0.1:{port}"
         settings = folder / "spark.properties"  # the leash finds the processes by the folder's name
@@ -43,9 +44,38 @@ class SparkCluster:
         self._workers = [self._worker(number) for number in range(workers)]
         self._wait(workers)
 
-    def kill_worker(self, number: int = 0) -> None:
-        """Kill a worker with its executors, as a machine that fails."""
-        _kill(self._workers[number])
+    def kill_busy_worker(self, seconds: float) -> None:
+        """Kill the first worker that begins another task, with its executors, as a machine that fails.
+
+        Args:
+            seconds: how long to wait for a task.
+
+        Raises:
+            TimeoutError: if no task began.
+        """
+        before = [self._begun(number) for number in range(len(self._workers))]
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for number, worker in enumerate(self._workers):
+                if self._begun(number) > before[number]:
+                    _kill(worker)
+                    wait_until(lambda: self.alive() == len(self._workers) - 1, self._master, self._log)
+                    return
+            time.sleep(0.1)
+        raise TimeoutError(f"no task began within {seconds} seconds")
+
+    def alive(self) -> int | None:
+        """Return how many workers the master counts as alive; None if it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=5) as page:
+                return int(json.load(page)["aliveworkers"])
+        except (OSError, ValueError):
+            return None
+
+    def _begun(self, number: int) -> int:
+        """Return how many tasks the executors of a worker have begun, by their logs."""
+        logs = (self._folder / f"work-{number}").glob("*/*/stderr")
+        return sum(log.read_text(errors="replace").count("Executor: Running task") for log in logs)
 
     def stop(self) -> None:
         """Kill all processes."""
@@ -63,15 +93,7 @@ class SparkCluster:
             return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
 
     def _wait(self, workers: int) -> None:
-        """Wait until the master's page lists that many workers as alive."""
-        wait_until(lambda: self._alive() == workers, self._master, self._folder / "master.log")
-
-    def _alive(self) -> int | None:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=5) as page:
-                return int(json.load(page)["aliveworkers"])
-        except (OSError, ValueError):
-            return None
+        wait_until(lambda: self.alive() == workers, self._master, self._log)
 
 
 def _kill(leader: subprocess.Popen[bytes]) -> None:

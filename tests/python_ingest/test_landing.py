@@ -14,6 +14,7 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.commands.land import land
 from python_ingest.errors import LandingError, SparkLostError, TidemarkError
+from python_ingest.ops import ingested_files
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import Project
@@ -46,6 +47,26 @@ def test_a_file_lands_once_and_a_new_file_lands_alone(people: FeedFolder) -> Non
         ("sub folder/two+ü [1]*.csv", "planned", 2, None),
         ("sub folder/two+ü [1]*.csv", "landed", 2, 1),
     ]
+
+
+def test_more_files_than_one_plan_holds_land_in_passes(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.3: the driver never holds all new files; the oldest land first, and broken ones end no landing."""
+    monkeypatch.setattr(ingested_files, "MOST", 2)
+    for number in range(5):
+        path = people.write(f"{number}.csv", f"id,name\n{number},Ada\n")
+        os.utime(path, (1000 - number, 1000 - number))
+    for number in range(3):
+        people.write(f"broken {number}.csv", "id\n1\n")
+    found = people.land()
+    assert (found.files, found.rows, len(found.rejected)) == (5, 5, 3)
+    batches = [row for row in people.rows("_source_file", "_batch_id") if not row[0].startswith("broken")]
+    assert batches == [("0.csv", 3), ("1.csv", 2), ("2.csv", 2), ("3.csv", 1), ("4.csv", 1)]
+    again = people.land()
+    assert (again.files, again.known) == (0, 5)
+    people.write("broken 0.csv", "id,name\n6,Cy\n")
+    assert people.land().files == 1
 
 
 def test_a_touched_file_is_known_and_a_changed_one_lands_again(people: FeedFolder) -> None:

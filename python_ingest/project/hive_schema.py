@@ -1,0 +1,81 @@
+"""Create the tables of Hive's metastore in PostgreSQL, once, before the first session uses it.
+
+Hive can create them while it works, one by one in the middle of its transactions. On PostgreSQL such a
+statement waits for the lock of Hive's own open transaction, for ever. So the tool of DataNucleus, which is
+the library below Hive's metastore, creates all of them first.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+import psycopg
+import pyspark
+
+from python_ingest.errors import TidemarkError
+from python_ingest.feeds.connections import Connection
+from python_ingest.lake.metastore import METASTORE, metastore
+from python_ingest.lake.table_locks import STATE_WAIT, locked
+from python_ingest.project.jars import FOLDER, java
+
+SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+TOOL = "org.datanucleus.store.schema.SchemaTool"
+FACTORY = "org.datanucleus.api.jdo.JDOPersistenceManagerFactory"
+CLASSES = "package.jdo"
+A_TABLE = "DBS"  # Hive's table of schemas
+
+
+def prepare_catalog() -> None:
+    """Create Hive's tables if the catalog is shared and its database has none.
+
+    Raises:
+        TidemarkError: if they cannot be created.
+    """
+    to = metastore()
+    if to is None:
+        return
+    with locked("hive's schema", seconds=STATE_WAIT):
+        if not _is_there(to):
+            _create(to)
+
+
+def _is_there(to: Connection) -> bool:
+    host, _, port = to.hosts.partition(":")
+    with psycopg.connect(
+        host=host, port=port or 5432, dbname=to.database, user=to.user, password=to.password
+    ) as connection:
+        found = connection.execute("select to_regclass(%s)", [f'"{A_TABLE}"']).fetchone()
+        return bool(found and found[0])
+
+
+def _create(to: Connection) -> None:
+    with tempfile.TemporaryDirectory(prefix="tidemark-hive-") as folder:
+        with zipfile.ZipFile(next(SPARK_JARS.glob("hive-metastore-*.jar"))) as jar:
+            jar.extract(CLASSES, folder)
+        settings = {
+            "javax.jdo.PersistenceManagerFactoryClass": FACTORY,
+            "javax.jdo.option.ConnectionURL": f"jdbc:postgresql://{to.hosts}/{to.database}",
+            "javax.jdo.option.ConnectionDriverName": "org.postgresql.Driver",
+            "javax.jdo.option.ConnectionUserName": to.user,
+            "javax.jdo.option.ConnectionPassword": to.password,
+            "datanucleus.identifierFactory": "datanucleus1",  # as Hive names its tables
+            "datanucleus.rdbms.useLegacyNativeValueStrategy": "true",
+        }
+        lines = [f"{name}={value.encode('unicode_escape').decode()}\n" for name, value in settings.items()]
+        properties = Path(folder) / "datanucleus.properties"
+        properties.touch(mode=0o600)
+        properties.write_text("".join(lines), encoding="ascii")
+        class_path = f"{SPARK_JARS}/*:{FOLDER.absolute()}/*"
+        command = [java(), "-cp", class_path, TOOL, "-create", "-api", "JDO", "-props", str(properties)]
+        done = subprocess.run(
+            [*command, f"{folder}/{CLASSES}"], capture_output=True, text=True, check=False, cwd=folder
+        )
+        if not _is_there(to):
+            said = to.redacted((done.stdout + done.stderr).strip()[-300:])
+            raise TidemarkError(
+                f"Hive's tables could not be created: {said}",
+                f"The user of {METASTORE} needs the right to create tables in the schema `public`.",
+            )

@@ -1,0 +1,93 @@
+"""The same tables on a cluster with an object store and a shared catalog, although a worker is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest.servers.object_store import object_store
+from python_ingest.servers.postgresql import postgres
+from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
+from python_ingest.simulators.user_events import simulate_user_events
+from tests.conftest import ROOT
+from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+PATIENCE = 300  # seconds until a task of the late batch runs
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("user events")
+    simulate_user_events(folder, days=4, events_per_day=150)
+    return [str(path) for path in sorted(folder.glob("*.csv"))]
+
+
+@pytest.fixture(scope="module")
+def local(spark: SparkSession, files: list[str], tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """What the local target makes of the files."""
+    raw = tmp_path_factory.mktemp("raw")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIDEMARK_SCHEMA", "played")
+        patch.setenv("TIDEMARK_RAW", str(raw))
+        return play(spark, files, raw / FEED, lambda step: None)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SparkCluster]:
+    with spark_cluster(workers=2) as started:
+        yield started
+
+
+def test_a_cluster_makes_the_same_tables(
+    local: Found, files: list[str], cluster: SparkCluster, tmp_path: Path
+) -> None:
+    """R1.5, R2.3: files in an object store, catalog in PostgreSQL, a worker killed in mid-run."""
+    with object_store(tmp_path / "store") as store, postgres() as database:
+        bucket = store.bucket("lakes")
+        order = Order(files, str(bucket / "raw" / FEED), str(tmp_path / "found.json"))
+        (tmp_path / "order.json").write_text(json.dumps(asdict(order)), encoding="utf-8")
+        environment = os.environ | store.environment | {
+            "DBT_TARGET": "cluster",
+            "DBT_TARGET_PATH": str(tmp_path / "target"),
+            "DBT_LOG_PATH": str(tmp_path / "logs"),
+            "PYSPARK_SUBMIT_ARGS": f"{store.options} pyspark-shell",
+            "TIDEMARK_LAKE": "s3a://lakes/demo",
+            "TIDEMARK_MASTER": cluster.url,
+            "TIDEMARK_METASTORE": database.create_database("metastore"),
+            "TIDEMARK_RAW": "s3a://lakes/raw",
+            "TIDEMARK_SCHEMA": "default",
+        }  # fmt: skip
+        command = [sys.executable, "-m", "tests.lakehouse.playing", str(tmp_path / "order.json")]
+        with (tmp_path / "log").open("w") as log:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+            assert process.stdout
+            killers = []
+            for line in process.stdout:
+                log.write(line)
+                if line == f"step: {STEPS[1]}\n":
+                    killers.append(threading.Thread(target=cluster.kill_busy_worker, args=[PATIENCE]))
+                    killers[0].start()
+            assert process.wait() == 0, (tmp_path / "log").read_text()[-3000:]
+        killers[0].join()
+        found = Found(**json.loads(Path(order.found).read_text(encoding="utf-8")))
+        assert (bucket / "demo" / "warehouse").is_dir()
+    assert cluster.alive() == 1
+    assert set(found.differing.values()) == {0}
+    assert found.written == local.written
+    assert found.written[-1] == 0
+    assert {table: len(rows) for table, rows in found.rows.items()} == {
+        table: len(rows) for table, rows in local.rows.items()
+    }
+    assert found.rows == local.rows
