@@ -8,7 +8,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from python_ingest.incremental.safety import WHOLE
+from python_ingest.incremental.safety import OF_MOMENTS, WHOLE
 from python_ingest.incremental.tree import Block, Item, Node, conjuncts, tables_of
 
 NEVER = "*"
@@ -16,6 +16,25 @@ SIMPLE = {
     exp.DataType.Type[name]
     for name in ("TEXT", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "BOOLEAN", "BINARY")
 }
+# what is NULL where a part of it is NULL
+STRICT = (
+    exp.EQ,
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Paren,
+    exp.Cast,
+    exp.DataType,
+    exp.DataTypeParam,
+    exp.Var,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Neg,
+    exp.Lower,
+    exp.Upper,
+    *OF_MOMENTS,
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +101,8 @@ def _both_ways(part: exp.Expr, block: Block, owner: Callable[[str, str], str]) -
     if not isinstance(part, (exp.EQ, exp.NullSafeEQ)):
         return
     is_null_safe = isinstance(part, exp.NullSafeEQ)
-    if is_null_safe and tables_of(part) & null_supplied(block):
-        return  # it also holds where an outer join finds no row
+    if _holds_without_rows(part, null_supplied(block)):
+        return
     for one, other in ((part.this, part.expression), (part.expression, part.this)):
         first, second = tables_of(one), tables_of(other)
         if len(first) == 1 and len(second) == 1 and first != second and first | second <= set(block.items):
@@ -92,18 +111,24 @@ def _both_ways(part: exp.Expr, block: Block, owner: Callable[[str, str], str]) -
             yield Equality(one, other, (source, target), needs in ("", target), needs, is_null_safe)
 
 
+def _holds_without_rows(part: exp.Expr, supplied: set[str]) -> bool:
+    """Return whether a condition may hold where an outer join finds no row of one of its sources."""
+    return bool(tables_of(part) & supplied) and not all(isinstance(one, STRICT) for one in part.walk())
+
+
 def _of_nested(block: Block, alias: str) -> Iterator[Equality]:
     """Yield the equalities by which a subquery depends on the row outside it."""
     nested = block.nested[alias]
     if nested.kind == "in" and nested.outer is not None and len(tables_of(nested.outer)) == 1:
         inside = exp.column(nested.node.names[0], table=alias, quoted=True)
         inside.type = _type_of(nested.node, nested.node.names[0])
-        yield from _pair(nested.outer, inside, next(iter(tables_of(nested.outer))), alias)
+        if not _holds_without_rows(nested.outer, null_supplied(block)):
+            yield from _pair(nested.outer, inside, next(iter(tables_of(nested.outer))), alias)
     if not isinstance(nested.node, Block):
         return
     for part in nested.node.where:
         is_null_safe = isinstance(part, exp.NullSafeEQ)
-        if is_null_safe and tables_of(part) & (null_supplied(nested.node) | null_supplied(block)):
+        if _holds_without_rows(part, null_supplied(nested.node) | null_supplied(block)):
             continue
         if isinstance(part, (exp.EQ, exp.NullSafeEQ)):
             for one, other in ((part.this, part.expression), (part.expression, part.this)):

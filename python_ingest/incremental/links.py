@@ -8,6 +8,8 @@ from python_ingest.incremental.equalities import NEVER, Equality, equalities, nu
 from python_ingest.incremental.tree import Block
 from python_ingest.incremental.unsupported import Unsupported
 
+ADDED = "is_added"  # marks a column that is no part of the query: rows that share its value are not linked
+
 
 def check_nested(block: Block, alias: str) -> None:
     """Refuse a subquery whose rows cannot be assigned to rows outside it.
@@ -66,6 +68,7 @@ def paths(block: Block, start: str, end: str) -> list[list[str]]:
         for equality in equalities(block):
             source, target = equality.sources
             may_pass = target in block.items and block.items[target].side not in ("semi", "anti")
+            may_pass = may_pass and not equality.left.meta.get(ADDED)
             if source == path[-1] and target not in seen and may_pass and holds_among(equality, path):
                 seen.add(target)
                 waiting.append([*path, target])

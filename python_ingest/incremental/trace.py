@@ -90,6 +90,8 @@ class Tracer:
         if isinstance(node, SetOperation):
             refuse_set_operation(node)
             child = node.left if self._holds(node.left) else node.right
+            if len(set(child.names)) < len(child.names):
+                raise Unsupported("a set operation with two columns of one name", node.operation)
             index = node.names.index(name)
             if type_of(node.left, index) is None or type_of(node.left, index) != type_of(node.right, index):
                 raise Unsupported("a set operation of different types", node.operation)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from python_ingest.incremental.links import ADDED
 from python_ingest.incremental.shape import Shape
 from python_ingest.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation
 from python_ingest.incremental.unsupported import Unsupported
@@ -93,4 +94,5 @@ def _set_join(select: exp.Select, alias: str, on: exp.Expr) -> None:
 def _history(alias: str) -> exp.Column:
     column = exp.column(HISTORY, table=alias, quoted=True)
     column.type = exp.DataType.build("int")
+    column.meta[ADDED] = True
     return column

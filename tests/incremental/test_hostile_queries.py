@@ -90,6 +90,32 @@ QUERIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "sale_id",
         (SALES,),
     ),
+    "a union in which two columns have one name": (
+        f"select a, count(distinct b) as n from (select sale_id as a, pieces as b from {SALES} "
+        f"union all select r.sale_id, s.sale_id from {RETURNS} as r join {SALES} as s on s.pieces = r.score) "
+        "group by a",
+        "a",
+        (RETURNS,),
+    ),
+    "an inner join on a column that may be missing, or else on a value": (
+        f"select p.product, count(distinct r.return_id) as n from {RETURNS} as r left join {SALES} as s "
+        f"on r.sale_id = s.sale_id join {PRODUCTS} as p on coalesce(s.product, 'a') = p.product "
+        "group by p.product",
+        "product",
+        (SALES,),
+    ),
+    "the same of a left join": (
+        f"select r.return_id, p.label from {RETURNS} as r left join {SALES} as s on r.sale_id = s.sale_id "
+        f"left join {PRODUCTS} as p on coalesce(s.product, 'a') = p.product",
+        "return_id",
+        (PRODUCTS,),
+    ),
+    "the same of a subquery": (
+        f"select r.return_id from {RETURNS} as r left join {SALES} as s on r.sale_id = s.sale_id "
+        f"where exists (select 1 from {PRODUCTS} as p where p.product = coalesce(s.product, 'a'))",
+        "return_id",
+        (PRODUCTS,),
+    ),
     "a chain of left joins": (
         f"select r.return_id, p.label from {RETURNS} as r left join {SALES} as s on r.sale_id = s.sale_id "
         f"left join {PRODUCTS} as p on s.product = p.product",
