@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from python_ingest.incremental.safety import TYPE, WHOLE
 from python_ingest.incremental.shape import Shape, refuse_unsupported
 from python_ingest.incremental.tree import Block, Item, Leaf, Node
 from python_ingest.incremental.unsupported import Unsupported
@@ -69,6 +70,23 @@ class Aggregate:
         return next(
             (one for one in self.measures if one.function == "sum" and one.value == measure.value), None
         )
+
+
+def may_overflow(measure: Measure) -> bool:
+    """Return whether a sum may be NULL because it overflowed: ten thousand million rows fit 28 digits."""
+    if measure.value is None:
+        return False
+    kinds = [part.type for part in measure.value.find_all(exp.Column, exp.Cast)]
+    digits = [
+        kind.expressions[0].name for kind in kinds if kind and kind.this == TYPE.DECIMAL and kind.expressions
+    ]
+    return any(int(one) > 28 for one in digits)
+
+
+def is_small(measure: Measure) -> bool:
+    """Return whether a measure is of integers of at most 32 bits, whose sums a double holds."""
+    kind = measure.value and measure.value.type
+    return isinstance(kind, exp.DataType) and kind.this in WHOLE and kind.this != TYPE.BIGINT
 
 
 def aggregate_of(root: Node, key: Collection[str], never_null: Collection[str]) -> Aggregate:

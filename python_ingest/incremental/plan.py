@@ -9,7 +9,7 @@ from typing import Any
 
 from python_ingest.incremental.deltas import bytes_of, bytes_read, delta
 from python_ingest.incremental.folding import changed_groups, folded, suspects
-from python_ingest.incremental.measures import Aggregate, aggregate_of
+from python_ingest.incremental.measures import Aggregate, aggregate_of, is_small, may_overflow
 from python_ingest.incremental.readings import SIGN, filled, quoted
 from python_ingest.incremental.regions import Regions, choose_regions
 from python_ingest.incremental.tree import Node, reads
@@ -207,10 +207,11 @@ def _by_folding(root: Node, request: Request) -> Plan:
         kind = request.types[measure.name].lower()
         if measure.function != "avg" and kind in FLOATING:
             raise Unsupported(f"{measure.function} of floating-point numbers")
-        if measure.function == "sum" and _rounds(kind):
+        if measure.function == "sum" and (_rounds(kind) or may_overflow(measure)):
             raise Unsupported(f"a sum of type {kind}")
-        if measure.function == "avg" and kind.startswith("decimal"):
-            raise Unsupported("an average of decimals")  # Spark rounds the quotient of a sum in another way
+        if measure.function == "avg" and not is_small(measure):
+            # Spark adds up wide integers as doubles, and rounds the mean of decimals in another way
+            raise Unsupported("an average of other numbers than small integers")
     changed_groups(aggregate, request.changed)
     return Plan(
         "folded", request, "", root, Regions(root, request.key, request.changed, frozenset()), aggregate

@@ -66,6 +66,18 @@ QUERIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "product",
         (SALES,),
     ),
+    "a sum that overflows": (
+        "select product, count(*) as n, sum(if(pieces = 1, cast('99999999999999999999999999999999999999' as "
+        f"decimal(38, 0)), cast(0 as decimal(38, 0)))) as s from {SALES} group by product",
+        "product",
+        (SALES,),
+    ),
+    "a mean of wide integers": (
+        "select product, sum(wide) as s, count(wide) as n, avg(wide) as m from (select product, "
+        f"cast(pieces as bigint) * 3000000000000000000 as wide from {SALES}) group by product",
+        "product",
+        (SALES,),
+    ),
     "a mean of decimals": (
         "select product, sum(amount) as s, count(amount) as n, avg(amount) as m "
         f"from {SALES} group by product",

@@ -65,7 +65,7 @@ def tried(
 
 
 def test_random_queries_equal_their_rebuild(few_partitions: SparkSession) -> None:
-    """R2.2: hundreds of histories with late, moved, repeated and deleted rows, half of them under ANSI rules."""
+    """R2.2: hundreds of histories with late, moved, repeated and deleted rows; half under ANSI rules."""
     ways: dict[str, int] = {}
     for number in range(QUERIES):
         dice = Random(f"{SEED} {number}")
