@@ -47,25 +47,30 @@ def _some_keys(relation: Relation, dice: Random, most: int) -> list[str]:
 def _measures(relation: Relation, dice: Random, columns: dict[str, str]) -> list[str]:
     """Return aggregates of a query's other columns, and put their types into `columns`."""
     parts = []
+    folds = dice.random() < 0.5  # so that groups are not recomputed for one measure among many
     for name, kind in relation.columns.items():
         if name in columns or dice.random() < 0.4:
             continue
-        total = "double" if kind == "double" else "decimal" if kind == "decimal" else "bigint"
+        total = kind if kind in ("double", "decimal") else "bigint"
+        average = "decimal" if kind == "decimal" else "double"
         calls = [("count({})", "bigint"), ("min({})", kind), ("max({})", kind)]
-        calls.append(("count(distinct {})", "bigint"))
+        if not folds:
+            calls.append(("count(distinct {})", "bigint"))
         if kind in NUMBERS:
-            average = "decimal" if kind == "decimal" else "double"
-            calls += [("sum({})", total), ("sum({})", total), ("avg({})", average)]
+            calls += [("sum({})", total), ("sum({})", total)]
+            calls += [] if folds else [("avg({})", average)]
             calls.append(("coalesce(sum({}), 0)", total))
             calls.append((f"sum({{}}) filter (where {condition(relation, dice)})", total))
         call, result = dice.choice(calls)
-        columns[f"{name}_of"] = result
-        parts.append(f"{call.format(name)} as {name}_of")
+        measure = relation.fresh(f"{name}_of")
+        columns[measure] = result
+        parts.append(f"{call.format(name)} as {measure}")
         if call == "sum({})" and dice.random() < 0.5:
-            columns[f"{name}_counted"] = "bigint"
-            parts.append(f"count({name}) as {name}_counted")
+            counted, mean = relation.fresh(f"{name}_counted"), relation.fresh(f"{name}_mean")
+            columns |= {counted: "bigint", mean: average}
+            parts += [f"count({name}) as {counted}", f"avg({name}) as {mean}"]
     if dice.random() < 0.6:
-        name = f"rows_{sum(column.startswith('rows_') for column in relation.columns)}"
+        name = relation.fresh("rows")
         parts.append(f"count(*) as {name}")
         columns[name] = "bigint"
     return parts
@@ -98,7 +103,7 @@ def windowed(relation: Relation, dice: Random) -> Relation:
         total = "decimal" if relation.columns[number] == "decimal" else "bigint"
         calls.append((f"sum({number})", total, dice.random() < 0.5))
     call, kind, is_ordered = dice.choice(calls)
-    name = f"windowed_{len(relation.columns)}"
+    name = relation.fresh("windowed")
     over = f"partition by {by}" + (f" order by {order}" if is_ordered else "")
     sql = f"select *, {call} over ({over}) as {name} from ({relation.sql}) as rows"
     return Relation(sql, {**relation.columns, name: kind}, relation.key)
@@ -119,10 +124,11 @@ def grouped_windows(relation: Relation, dice: Random) -> Relation:
             (f"max({by}) over (partition by {by}, count(*))", relation.columns[by]),
         )
     )
-    columns = {**{name: relation.columns[name] for name in keys}, "number": "bigint", "over_groups": kind}
+    number, over = relation.fresh("number"), relation.fresh("over_groups")
+    columns = {**{name: relation.columns[name] for name in keys}, number: "bigint", over: kind}
     names = ", ".join(keys)
     sql = (
-        f"select {names}, count(*) as number, {call} as over_groups "
+        f"select {names}, count(*) as {number}, {call} as {over} "
         f"from ({relation.sql}) as rows group by {names}"
     )
     return Relation(sql, columns, tuple(keys))

@@ -5,9 +5,18 @@ from __future__ import annotations
 from random import Random
 
 from tests.incremental.random_groups import grouped
-from tests.incremental.random_relations import Relation, condition, filtered, narrowed, pair, pairs, table
+from tests.incremental.random_relations import (
+    EXPRESSIONS,
+    Relation,
+    condition,
+    filtered,
+    narrowed,
+    pair,
+    pairs,
+    table,
+)
 
-SIDES = ("inner", "inner", "left", "left", "right", "full")
+SIDES = ("inner", "inner", "inner", "left", "left", "left", "right", "full")
 
 
 def _other(dice: Random) -> Relation:
@@ -20,8 +29,11 @@ def _both_keys(one: Relation, two: Relation, names: dict[str, str]) -> tuple[str
     return (*one.key, *(names[name] for name in two.key))
 
 
-def _equality(one: str, two: str, dice: Random) -> str:
-    return f"{one} {dice.choice('=====~').replace('~', '<=>')} {two}"
+def _equality(one: str, two: str, kind: str, dice: Random) -> str:
+    """Compare two columns of a type; a side may be an expression, which may have a value for NULL."""
+    same = [template for template, other in EXPRESSIONS[kind] if other == kind]
+    left, right = (dice.choice(same) if dice.random() < 0.15 else "{}" for _ in range(2))
+    return f"{left.format(one)} {dice.choice(('=', '=', '=', '=', '=', '<=>'))} {right.format(two)}"
 
 
 def joined(relation: Relation, dice: Random, other: Relation | None = None) -> Relation:
@@ -32,21 +44,14 @@ def joined(relation: Relation, dice: Random, other: Relation | None = None) -> R
         return filtered(relation, dice)
     left, right = pair(found, two, dice)
     side = dice.choice(SIDES)
-    on = _equality(f"one.{left}", f"two.{right}", dice)
+    on = _equality(f"one.{left}", f"two.{right}", relation.columns[left], dice)
     if dice.random() < 0.3:
-        on += " and " + dice.choice(
-            (condition(relation, dice, "one."), condition(two, dice, "two."), _second(found, dice))
-        )
-    names = {name: f"{name}_{len(relation.columns)}" for name in two.columns}
+        on += " and " + dice.choice((condition(relation, dice, "one."), condition(two, dice, "two.")))
+    names = {name: relation.fresh(name) for name in two.columns}
     columns = {**relation.columns, **{names[name]: kind for name, kind in two.columns.items()}}
     parts = [f"one.{name}" for name in relation.columns] + [f"two.{name} as {names[name]}" for name in names]
     sql = f"select {', '.join(parts)} from ({relation.sql}) as one {side} join ({two.sql}) as two on {on}"
     return Relation(sql, columns, _both_keys(relation, two, names))
-
-
-def _second(found: list[tuple[str, str]], dice: Random) -> str:
-    left, right = dice.choice(found)
-    return _equality(f"one.{left}", f"two.{right}", dice)
 
 
 def chained(relation: Relation, dice: Random) -> Relation:
@@ -57,8 +62,11 @@ def chained(relation: Relation, dice: Random) -> Relation:
         "three": narrowed(_other(dice), dice, 3),
     }
     first = pairs(sources["one"], sources["two"])
-    last = [(f"one.{a}", f"three.{b}") for a, b in pairs(sources["one"], sources["three"])]
-    last += [(f"two.{a}", f"three.{b}") for a, b in pairs(sources["two"], sources["three"])]
+    last = [
+        (f"{alias}.{a}", f"three.{b}", sources[alias].columns[a])
+        for alias in ("one", "two")
+        for a, b in pairs(sources[alias], sources["three"])
+    ]
     if not first or not last:
         return joined(relation, dice)
     left, right = pair(first, sources["two"], dice)
@@ -68,23 +76,16 @@ def chained(relation: Relation, dice: Random) -> Relation:
     if dice.random() < 0.3:
         alias = dice.choice(list(sources))
         on += f" and {condition(sources[alias], dice, f'{alias}.')}"
-    # right joins of three sources cannot be computed for many histories at once: they are rare
-    sides = (
-        "inner",
-        "left",
-        "left",
-        "left",
-        "left semi",
-        "left anti",
-        "right" if dice.random() < 0.1 else "left",
-    )
+    sides = ("inner", "left", "left", "left", "left semi", "left anti")
+    if dice.random() < 0.05:
+        sides = ("right", "full")  # cannot be computed for many histories at once
     side, last_side = dice.choice(("inner", "left", "left")), dice.choice(sides)
     seen = ("one", "two") if last_side in ("left semi", "left anti") else tuple(sources)
     columns = {f"{name}_{alias}": kind for alias in seen for name, kind in sources[alias].columns.items()}
     origin = {f"{name}_{alias}": f"{alias}.{name}" for alias in seen for name in sources[alias].columns}
     body = (
         f"({sources['one'].sql}) as one {side} join ({sources['two'].sql}) as two "
-        f"on {_equality(f'one.{left}', f'two.{right}', dice)} "
+        f"on {_equality(f'one.{left}', f'two.{right}', sources['one'].columns[left], dice)} "
         f"{last_side} join ({sources['three'].sql}) as three on {on}"
     )
     if dice.random() < 0.2:

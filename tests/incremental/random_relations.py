@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 
 from python_ingest.prove.drawing import Table
@@ -98,6 +99,10 @@ class Relation:
     def of_types(self, kinds: tuple[str, ...]) -> list[str]:
         """Return the columns of some types."""
         return [name for name, kind in self.columns.items() if kind in kinds]
+
+    def fresh(self, name: str) -> str:
+        """Return a name for a new column."""
+        return next(one for one in (f"{name}_{number}" for number in count()) if one not in self.columns)
 
 
 def table(dice: Random) -> Relation:

@@ -58,6 +58,6 @@ def scalar(relation: Relation, dice: Random) -> Relation:
     if kind in NUMBERS and dice.random() < 0.4:
         sql = f"select * from ({relation.sql}) as outside where {value} > 1"
         return Relation(sql, relation.columns, relation.key)
-    name = f"value_{len(relation.columns)}"
+    name = relation.fresh("value")
     sql = f"select outside.*, {value} as {name} from ({relation.sql}) as outside"
     return Relation(sql, {**relation.columns, name: kind}, relation.key)
