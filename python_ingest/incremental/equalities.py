@@ -61,6 +61,13 @@ class Equality:
     def same_type(self) -> bool:
         return _family(self.left) is not None and _family(self.left) == _family(self.right)
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether Spark casts a text to compare it, which some texts make fail under ANSI rules."""
+        kinds = {one.type.this for one in (self.left, self.right) if isinstance(one.type, exp.DataType)}
+        others = kinds - exp.DataType.TEXT_TYPES - {exp.DataType.Type.UNKNOWN}
+        return bool(others) and bool(kinds & exp.DataType.TEXT_TYPES)
+
 
 def null_supplied(block: Block) -> set[str]:
     """Return the sources whose columns are NULL where an outer join finds no row."""

@@ -191,7 +191,8 @@ class Tracer:
         conditions = []
         for equality in equalities(block):
             source, target = equality.sources
-            if target == alias and source in known and holds_among(equality, known):
+            applies = target == alias and source in known and holds_among(equality, known)
+            if applies and not equality.may_fail:
                 try:
                     left = self._known(block, inside, equality)
                 except Unsupported:
