@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
-.PHONY: help setup prepared demo tour test test-all test-nightly mutations classes lint format docs schedule lock services services-stop clean
+.PHONY: help setup prepared demo tour test test-all test-nightly mutations bench bench-quick classes lint format docs schedule lock services services-stop clean
+SCALES ?= 1,10,100
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 help: ## list the targets
@@ -31,6 +32,12 @@ prepared: setup
 
 mutations: setup .jars/classes.jsa .servers/.ready ## break the code once for each promise in docs/promises.md; a test must fail each time
 	@$(BIN)/python -m tests.mutations $(ONLY)
+
+bench: setup .venv-bench/.ready ## measure Tidemark and its peers up to 30 million rows, in an hour; SCALES=1,10,100,333: 100 million
+	@.venv-bench/bin/python -m benchmarks.peers --scales $(SCALES)
+
+bench-quick: setup .venv-bench/.ready ## the same with 300,000 rows, in 5 minutes, into target/peers.md
+	@.venv-bench/bin/python -m benchmarks.peers --scales 1 --repetitions 1 --warm-ups 1 --out target/peers.md
 
 lint: setup ## run ruff, mypy, dbt-bouncer, import-linter and sqlfluff
 	@$(BIN)/ruff check .
@@ -72,12 +79,19 @@ classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spar
 	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.setup.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 
 clean: ## delete everything that was created here, including the lakes
-	@rm -rf .venv .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
+	@rm -rf .venv .venv-bench .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
 .venv/.ready: requirements.lock pyproject.toml scripts/install_packages.sh
 	@sh scripts/check_machine.sh "$(PYTHON)"
 	@echo "Installing the Python packages into .venv (about half a minute)"
 	@sh scripts/install_packages.sh "$(PYTHON)"
+	@touch $@
+
+.venv-bench/.ready: pyproject.toml .venv/.ready
+	@echo "Installing the peers' packages into .venv-bench (about a minute)"
+	@$(BIN)/python -m venv .venv-bench
+	@$(BIN)/uv pip install --quiet --python .venv-bench/bin/python --editable '.[bench]' 2>.venv-bench/uv.log \
+		|| .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
 
 .servers/.ready: servers.lock .venv/.ready

@@ -1,4 +1,4 @@
-"""Measure one dbt command: its seconds, what Spark read for it, and the tables that it changed."""
+"""Measure one dbt command or other work: its seconds, what Spark read for it, and its SQL statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +14,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from python_ingest.adapter.settings import embedded_settings
 from python_ingest.errors import DbtError
 
-STOCK = "stock"  # the project that uses only dbt-spark
+ROOT = Path(__file__).resolve().parent.parent
+LAKE = ROOT / "lake-benchmark"
 
 
 @dataclass
@@ -45,11 +45,11 @@ class Statement:
 
 @dataclass
 class Run:
-    """The cost of one dbt command.
+    """The cost of one dbt command or another job.
 
     Attributes:
-        seconds: wall time of the command, including dbt's own start and parsing.
-        cpu_seconds: processor time of Spark and dbt, which stays the same on a busy machine.
+        seconds: wall time, including dbt's own start and parsing.
+        cpu_seconds: processor time of Spark and this process, which stays the same on a busy machine.
         bytes_read: bytes that Spark's tasks read from files and from its cache.
         rows_read: rows that Spark's tasks read from files.
         statements: all SQL statements.
@@ -68,11 +68,13 @@ class BenchmarkProject:
 
     Attributes:
         spark: the warm session, which dbt also uses.
-        root: the repository; its profiles.yml is used, with dbt-spark's adapter for the stock project.
+        root: the repository.
         name: the project's folder.
         prefix: the prefix of its schemas.
         bronze: the schema of its source.
         scratch: the folder for dbt's files.
+        target: the target of the project's profile; without it, profiles.yml of the repository is used.
+        variables: more variables of the project.
     """
 
     spark: SparkSession
@@ -81,6 +83,8 @@ class BenchmarkProject:
     prefix: str
     bronze: str
     scratch: Path
+    target: Mapping[str, Any] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def dbt(self, *arguments: str) -> Run:
         """Run a dbt command in this process.
@@ -91,57 +95,63 @@ class BenchmarkProject:
         from dbt.cli.main import dbtRunner
 
         os.environ["TIDEMARK_SCHEMA"] = self.prefix
-        variables = ["--vars", f"{{bronze: {self.bronze}}}"]
-        words = [*where(self.root, self.name, self.scratch / self.prefix), *variables]
-        stages = StageReads(self.spark)
-        with timed_statements() as statements:
-            started, started_cpu = time.monotonic(), self._cpu_seconds()
-            outcome: Any = dbtRunner().invoke(["--quiet", "--log-level-file", "none", *arguments, *words])
-            seconds, cpu_seconds = time.monotonic() - started, self._cpu_seconds() - started_cpu
+        words = ["--quiet", "--log-level-file", "none", *arguments]
+        words += where(self.root, self.name, self.scratch / self.prefix, self.target)
+        words += ["--vars", json.dumps({"bronze": self.bronze, **self.variables})]
+        outcomes: list[Any] = []
+        run = cost_of(self.spark, lambda: outcomes.append(dbtRunner().invoke(words)))
         os.chdir(self.root)
-        if not outcome.success:
+        if not outcomes[0].success:
             raise DbtError(
-                f"dbt {arguments[0]} of benchmarks/{self.name} did not succeed: {outcome.exception or ''}",
+                f"dbt {arguments[0]} of benchmarks/{self.name} did not succeed: "
+                f"{outcomes[0].exception or ''}",
                 "Read dbt's messages above.",
             )
-        bytes_read, rows_read = stages.read_since()
-        return Run(seconds, cpu_seconds, bytes_read, rows_read, statements)
-
-    def _cpu_seconds(self) -> float:
-        jvm: Any = self.spark.sparkContext._jvm
-        spark = jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get().toMillis() / 1000
-        return float(spark) + time.process_time()
-
-    def versions(self) -> dict[str, int]:
-        """Return the latest version of each table of the project."""
-        found = {}
-        for (schema,) in self.spark.sql(f"show schemas like '{self.prefix}_*'").collect():
-            views = {row["viewName"] for row in self.spark.sql(f"show views in {schema}").collect()}
-            for row in self.spark.sql(f"show tables in {schema}").collect():
-                if row["tableName"] not in views:
-                    table = f"{schema}.{row['tableName']}"
-                    newest = self.spark.sql(f"describe history {table} limit 1").head()
-                    found[table] = -1 if newest is None else int(newest["version"])
-        return found
+        return run
 
 
-def where(root: Path, name: str, scratch: Path) -> list[str]:
+def cost_of(spark: SparkSession, work: Callable[[], object]) -> Run:
+    """Call `work`, and return its cost."""
+    stages = StageReads(spark)
+    with timed_statements() as statements:
+        started, started_cpu = time.monotonic(), _cpu_seconds(spark)
+        work()
+        seconds, cpu_seconds = time.monotonic() - started, _cpu_seconds(spark) - started_cpu
+    return Run(seconds, cpu_seconds, *stages.read_since(), statements)
+
+
+def _cpu_seconds(spark: SparkSession) -> float:
+    jvm: Any = spark.sparkContext._jvm
+    spent = jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get().toMillis() / 1000
+    return float(spent) + time.process_time()
+
+
+def table_versions(spark: SparkSession, prefix: str) -> dict[str, int]:
+    """Return the latest version of each Delta table in the schemas with a prefix."""
+    found = {}
+    for (schema,) in spark.sql(f"show schemas like '{prefix}_*'").collect():
+        views = {row["viewName"] for row in spark.sql(f"show views in {schema}").collect()}
+        for row in spark.sql(f"show tables in {schema}").collect():
+            if row["tableName"] not in views:
+                table = f"{schema}.{row['tableName']}"
+                newest = spark.sql(f"describe history {table} limit 1").head()
+                found[table] = -1 if newest is None else int(newest["version"])
+    return found
+
+
+def where(root: Path, name: str, scratch: Path, target: Mapping[str, Any] | None = None) -> list[str]:
     """Return the options of a dbt command that select a project of this folder.
 
     Args:
         root: the repository.
         name: the project's folder.
         scratch: the folder for dbt's files.
+        target: the target of the project's profile; without it, profiles.yml of the repository is used.
     """
     profiles = root
-    if name == STOCK:
+    if target is not None:
         profiles = scratch / "profiles"
         profiles.mkdir(parents=True, exist_ok=True)
-        target = {"type": "spark", "method": "session", "host": "localhost", "threads": 2}
-        target |= {
-            "schema": os.environ["TIDEMARK_SCHEMA"],
-            "server_side_parameters": embedded_settings("delta"),
-        }
         profile = {"tidemark": {"target": "local", "outputs": {"local": target}}}
         (profiles / "profiles.yml").write_text(json.dumps(profile), encoding="utf-8")
     folders = {

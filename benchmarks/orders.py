@@ -68,10 +68,16 @@ class Orders:
             """
         )
 
-    def append(self) -> None:
+    def append(self, *, late: bool = False) -> None:
         """Append one increment: new orders on the last day, and updates of orders of the last two days.
 
         Each increment updates orders that no other increment updates, with later times than all before.
+
+        Args:
+            late: whether the rows have the times of the first increment, as rows that arrive late do.
+
+        Raises:
+            ValueError: after so many increments that no orders are left to update.
         """
         new, number = self.new_rows, self.appended
         stride = 2 * self._per_day // new
@@ -82,7 +88,7 @@ class Orders:
             select
                 order_id,
                 least(order_id div {self._per_day}, {self.days - 1}) as day,
-                ({self.days} - day) * 86400 + {number} * 3600 + _row_number % 3600 as second,
+                ({self.days} - day) * 86400 + {0 if late else number} * 3600 + _row_number % 3600 as second,
                 {number + 1} as edition,
                 {self.days + number + 1}L as _batch_id,
                 _row_number

@@ -20,8 +20,7 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks.increment import LAKE, ROOT
-from benchmarks.measuring import BenchmarkProject, where
+from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, where
 from benchmarks.refreshes import REFRESHES, WARM_UP, apply, generate, load
 from benchmarks.report import machine, markdown_table, versions
 from python_ingest.errors import TidemarkError

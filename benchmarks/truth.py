@@ -9,6 +9,7 @@ from benchmarks.orders import Orders
 ORDERS = ("order_id", "customer_id", "order_date", "quantity", "amount", "updated_at")
 DAILY = ("order_date", "orders", "customers", "quantity", "amount")
 CUSTOMERS = ("customer_id", "orders", "quantity", "amount", "first_order_date", "last_order_date")
+TABLES = ("silver.orders", "gold.daily_sales", "gold.customer_sales")
 
 
 def differing_rows(orders: Orders, prefix: str) -> int:
