@@ -111,17 +111,20 @@ def summary(scales: Sequence[Scale]) -> str:
     first, last = scales[0], scales[-1]
     ours, before = last.peers[TIDEMARK], first.peers[TIDEMARK]
     others = [
-        f"{TITLES[name]} {one.increment / ours.increment:.1f} times"
+        f"{one.increment / ours.increment:.1f} times as long by {TITLES[name]}"
         for name, one in last.peers.items()
         if name != TIDEMARK
     ]
     text = (
-        f"In short, at {last.rows:,} rows: an increment of Tidemark takes {ours.increment:.1f} s, "
-        f"{ours.increment / before.increment:.2f} times the seconds of one at {first.rows:,} rows, and reads "
-        f"{_bytes(ours) / max(_bytes(before), 1):.2f} times the bytes. With nothing new it takes "
-        f"{ours.nothing_new:.1f} s and makes {ours.commits} commits."
+        f"In short, at {last.rows:,} rows: an increment of Tidemark takes {ours.increment:.1f} s; with "
+        f"nothing new a build takes {ours.nothing_new:.1f} s and makes {ours.commits} commits."
     )
-    return f"{text} The same increment takes as long by {', '.join(others)}." if others else text
+    if len(scales) > 1:
+        text += (
+            f" The increment takes {ours.increment / before.increment:.2f} times the seconds, and reads "
+            f"{_bytes(ours) / _bytes(before):.2f} times the bytes, of one at {first.rows:,} rows."
+        )
+    return f"{text} The same increment takes {', '.join(others)}." if others else text
 
 
 def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]) -> None:
@@ -144,7 +147,7 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
     measured = f"Measured by `{command}` on {machine()}, with {versions(spark, *more)}."
     lines = ["# Tidemark and its peers", ""]
     for paragraph in (ABOUT, measured, summary(scales)):
-        lines += [*wrap(paragraph, 120, break_long_words=False, break_on_hyphens=False), ""]
+        lines += [*wrap(paragraph.strip(), 120, break_long_words=False, break_on_hyphens=False), ""]
     lines += [f"![Seconds over rows of history]({picture.name})", ""]
     lines += [
         *markdown_table(["peer", "what it is"], [[TITLES[n], MEANINGS[n]] for n in names], align=":---")
@@ -163,7 +166,10 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
 def _ahead(scales: Sequence[Scale]) -> list[list[str]]:
     """Return, for each peer, the sizes at which it is the faster, and the size from which on Tidemark is."""
     rows = [
-        ["peer", *(f"{title}: {what}" for title in CURVES for what in ("peer ahead at", "Tidemark from"))]
+        [
+            "peer",
+            *(f"{title}: {what}" for title in CURVES for what in ("peer ahead at", "Tidemark ahead from")),
+        ]
     ]
     sizes = [scale.rows for scale in scales]
     for name in [name for name in scales[0].peers if name != TIDEMARK]:
@@ -173,8 +179,11 @@ def _ahead(scales: Sequence[Scale]) -> list[list[str]]:
             theirs = [seconds(scale.peers[name]) for scale in scales]
             wins = [f"{s:,}" for s, our, their in zip(sizes, ours, theirs, strict=True) if their <= our]
             size = ahead_from(sizes, ours, theirs)
-            told = f"not up to {sizes[-1]:,}" if size is None else f"{float(f'{size:.2g}'):,.0f}"
-            cells += ["; ".join(wins) or "no size", "every size" if size == sizes[0] else told]
+            told = f"not up to {sizes[-1]:,}" if size is None else f"{float(f'{size:.2g}'):,.0f} rows"
+            told = "every size" if size == sizes[0] else told
+            if any(scale.peers[name].differing for scale in scales):
+                wins, told = ["its tables differ"], "–"
+            cells += ["; ".join(wins) or "no size", told]
         rows.append(cells)
     return rows
 
