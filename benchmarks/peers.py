@@ -29,6 +29,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.project import invoke_dbt
 from python_ingest.project.session import warm_session
 
+WARM_UPS = 2
 BRONZE = "_bronze.orders_in"
 console = Console(highlight=False, markup=False)
 
@@ -103,6 +104,8 @@ def _say(what: str, seconds: float, more: str = "") -> None:
 
 
 def _print_slowest(peer_name: str, statements: Sequence[Statement], count: int) -> None:
+    if not statements or not count:
+        return
     console.print(f"\nSlowest statements of the last increment, {TITLES[peer_name]}, of {len(statements)}:")
     for statement in sorted(statements, key=lambda statement: -statement.seconds)[:count]:
         console.print(f"  {statement}", soft_wrap=True)
@@ -124,7 +127,7 @@ def main(  # noqa: PLR0913, PLR0917
     rows: Annotated[int, typer.Option(help="Orders at scale 1: ten days of them.")] = 300_000,
     repetitions: Annotated[int, typer.Option(max=5, help="Increments, and builds with nothing new.")] = 3,
     peers: Annotated[str, typer.Option(help="The peers, Tidemark first.")] = ",".join(TITLES),
-    warm_ups: Annotated[int, typer.Option(help="Small rounds before, not measured.")] = 2,
+    warm_ups: Annotated[int, typer.Option(help="Small rounds before, not measured.")] = WARM_UPS,
     out: Annotated[Path, typer.Option(help="The markdown file.")] = ROOT / "docs/benchmarks/peers.md",
     statements: Annotated[int, typer.Option(help="Print so many of the slowest SQL statements.")] = 0,
 ) -> None:
@@ -136,6 +139,8 @@ def main(  # noqa: PLR0913, PLR0917
     names, done = peers.split(","), list[Scale]()
     if names != list(TITLES):
         command += f" --peers {peers}"
+    if warm_ups != WARM_UPS:
+        command += f" --warm-ups {warm_ups}"
     try:
         _check(names)
         invoke_dbt(["--quiet", "parse", *where(ROOT, TIDEMARK, LAKE / "profile")])
@@ -149,9 +154,8 @@ def main(  # noqa: PLR0913, PLR0917
                 orders = Orders(spark, f"scale_{scale}{BRONZE}", scale, rows)
                 done.append(measure_scale(spark, orders, names, repetitions, late=not done))
                 write(out, command, spark, done)
-                for name in names if statements else []:
-                    run = done[-1].peers[name].increments[-1]
-                    _print_slowest(name, run.statements, statements)
+                for name, measured in done[-1].peers.items():
+                    _print_slowest(name, measured.increments[-1].statements, statements)
         finally:
             spark.stop()
             shutil.rmtree(LAKE, ignore_errors=True)
