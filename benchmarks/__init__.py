@@ -1,1 +1,1 @@
-"""Benchmarks: the measured cost of runs and landings; see `benchmarks/increment.py`."""
+"""Benchmarks: the measured cost of runs and landings; see `benchmarks/peers.py`."""

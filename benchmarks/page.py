@@ -111,7 +111,7 @@ def summary(scales: Sequence[Scale]) -> str:
     first, last = scales[0], scales[-1]
     ours, before = last.peers[TIDEMARK], first.peers[TIDEMARK]
     others = [
-        f"{one.increment / ours.increment:.1f} times as long by {TITLES[name]}"
+        f"{one.increment / ours.increment:.2f} times as long by {TITLES[name]}"
         for name, one in last.peers.items()
         if name != TIDEMARK
     ]
