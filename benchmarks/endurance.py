@@ -18,7 +18,7 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks.increment import LAKE, ROOT
+from benchmarks.measuring import LAKE, ROOT
 from benchmarks.report import machine, markdown_table, versions
 from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models

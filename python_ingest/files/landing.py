@@ -94,7 +94,7 @@ class Lander:
         listing, compared = self._begun(outcome)
         outcome.known = compared.known
         while True:
-            found = compared.candidates
+            found = [c for c in compared.candidates if c.file.path not in outcome.rejected]
             outcome.rejected |= {c.file.path: str(c.rejected_reason) for c in found if is_known_as_broken(c)}
             new = [c for c in found if not is_known_as_broken(c)]
             self._land_all(new, outcome)
