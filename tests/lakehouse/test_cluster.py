@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +16,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.servers.object_store import object_store
-from python_ingest.servers.postgresql import postgres
+from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
 from python_ingest.simulators.user_events import simulate_user_events
 from tests.conftest import ROOT
 from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
+TABLES = 6  # that dbt builds from the feed
 PATIENCE = 300  # seconds until a task of the late batch runs
 
 
@@ -46,6 +48,17 @@ def local(spark: SparkSession, files: list[str], tmp_path_factory: pytest.TempPa
 def cluster() -> Iterator[SparkCluster]:
     with spark_cluster(workers=2) as started:
         yield started
+
+
+def most_locks(database: Postgres, process: subprocess.Popen[str]) -> int:
+    """Return how many tables the process has locked at once, while it runs."""
+    most = 0
+    with database.connect("metastore") as connection:
+        while process.poll() is None:
+            row = connection.execute("select count(*) from pg_locks where locktype = 'advisory'").fetchone()
+            most = max(most, row[0] if row else 0)
+            time.sleep(0.1)
+    return most
 
 
 def test_a_cluster_makes_the_same_tables(
@@ -73,17 +86,21 @@ def test_a_cluster_makes_the_same_tables(
                 command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
             )
             assert process.stdout
-            killers = []
+            killer = threading.Thread(target=cluster.kill_busy_worker, args=[PATIENCE])
+            watcher = threading.Thread(target=lambda: most.append(most_locks(database, process)))
+            most: list[int] = []
+            watcher.start()
             for line in process.stdout:
                 log.write(line)
                 if line == f"step: {STEPS[1]}\n":
-                    killers.append(threading.Thread(target=cluster.kill_busy_worker, args=[PATIENCE]))
-                    killers[0].start()
+                    killer.start()
             assert process.wait() == 0, (tmp_path / "log").read_text()[-3000:]
-        killers[0].join()
+        killer.join()
+        watcher.join()
         found = Found(**json.loads(Path(order.found).read_text(encoding="utf-8")))
         assert (bucket / "demo" / "warehouse").is_dir()
     assert cluster.alive() == 1
+    assert most[0] >= TABLES
     assert set(found.differing.values()) == {0}
     assert found.written == local.written
     assert found.written[-1] == 0
