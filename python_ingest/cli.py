@@ -32,11 +32,13 @@ from python_ingest.commands.options import (
     Histories,
     LogFormat,
     Models,
+    Port,
     Seed,
     Select,
     Tables,
 )
 from python_ingest.commands.prove import prove_models
+from python_ingest.commands.serve import serve_lake
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
@@ -199,6 +201,12 @@ def expire(
     """Delete old versions of tables, except those that a model has not read yet."""
     lakehouse = _opened()
     expire_versions(warm_session(lakehouse.root), lakehouse, tables or [], hours)
+
+
+@app.command()
+def serve(port: Port = 15002) -> None:
+    """Run a Spark Connect server for the lake until Ctrl-C: dbt commands on it need no start of Spark."""
+    serve_lake(project.enter_root(), port)
 
 
 @app.command()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
@@ -16,6 +19,8 @@ from pyspark.errors import AnalysisException
 
 from python_ingest.adapter.settings import FORMATS, embedded_settings
 from python_ingest.project.build import plain_message
+
+CONNECT_PORT = 15002  # if the address has none
 
 
 @dataclass
@@ -46,8 +51,24 @@ class TidemarkCredentials(SparkCredentials):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether Spark runs in this process, with one session for all statements."""
-        return self.method == "session" and "spark.remote" not in (self.server_side_parameters or {})
+        """Whether Spark runs in this process."""
+        return self.has_one_session and not self.remote
+
+    @property
+    def has_one_session(self) -> bool:
+        """Whether all statements of this process go through one session; else each thread has its own."""
+        return self.method == "session"
+
+    @property
+    def remote(self) -> str:
+        """The address of the Spark Connect server; empty without one."""
+        return (self.server_side_parameters or {}).get("spark.remote", "")
+
+    def settings_of_server(self) -> dict[str, str]:
+        """Return the settings for a server that opens the lake as an embedded Spark does."""
+        if self.is_embedded:
+            return dict(self.server_side_parameters)
+        return embedded_settings(self.table_format)
 
 
 class TidemarkConnectionManager(SparkConnectionManager):
@@ -57,6 +78,9 @@ class TidemarkConnectionManager(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
+        credentials: Any = connection.credentials
+        if credentials.remote:
+            check_server(credentials.remote)
         super().open(connection)
         handle = connection.handle
         if isinstance(handle, SessionConnectionWrapper):
@@ -74,8 +98,32 @@ class TidemarkConnectionManager(SparkConnectionManager):
             raise
 
 
+@lru_cache
+def check_server(remote: str) -> None:
+    """Stop if no server listens, or if the packages of its client are missing; Spark would retry for minutes.
+
+    Args:
+        remote: the server's address, `sc://host:port/…`.
+    """
+    place = urlsplit(remote)
+    try:
+        socket.create_connection((place.hostname or "", place.port or CONNECT_PORT), timeout=10).close()
+    except OSError as error:
+        raise DbtRuntimeError(
+            f"No Spark Connect server answers at {remote} ({error.strerror or error}).\n"
+            "  → Start one with `tidemark serve`, or give the address of yours in TIDEMARK_CONNECT."
+        ) from None
+    try:
+        import pyspark.sql.connect.session  # noqa: F401
+    except ImportError as error:
+        raise DbtRuntimeError(
+            f"The client of Spark Connect lacks a package: {str(error).splitlines()[0]}\n"
+            "  → Install it with `pip install 'tidemark[connect]'`."
+        ) from None
+
+
 class SessionConnection(StockConnection):
-    """A connection to an embedded Spark."""
+    """A connection to an embedded Spark or to a Spark Connect server."""
 
     def cursor(self) -> Cursor:
         return QuickCursor(server_side_parameters=self.server_side_parameters)
@@ -85,21 +133,28 @@ class QuickCursor(Cursor):
     """Applies the profile's settings once; dbt-spark applies them before each statement, which takes 15 ms.
 
     Attributes:
-        given: the session and the settings last applied to it; a process has one JVM and one session.
+        given: the session and the settings last applied to it; a process has one session.
     """
 
-    given: ClassVar[tuple[Any, dict[str, Any]] | None] = None
+    given: ClassVar[tuple[Any, dict[str, Any]]] = (None, {})
 
     def execute(self, sql: str, *parameters: Any) -> None:
-        from pyspark.sql import SparkSession
-
-        session = getattr(SparkSession, "_instantiatedSession", None)  # None with Spark Connect
-        if session is None or parameters or QuickCursor.given != (session, self.server_side_parameters):
+        session, settings = QuickCursor.given
+        if parameters or settings != self.server_side_parameters or not is_open(session):
             super().execute(sql, *parameters)
-            session = getattr(SparkSession, "_instantiatedSession", None)
-            QuickCursor.given = session and (session, dict(self.server_side_parameters))
+            assert self._df is not None  # noqa: S101  # it has run the statement
+            QuickCursor.given = (self._df.sparkSession, dict(self.server_side_parameters))
             return
         try:
             self._df = session.sql(sql)
         except AnalysisException as error:
             raise DbtRuntimeError(str(error)) from error
+
+
+def is_open(session: Any) -> bool:
+    """Return whether a session can still run statements; None is no session."""
+    from pyspark.sql import SparkSession
+
+    if isinstance(session, SparkSession) and hasattr(session, "_jsparkSession"):
+        return session is SparkSession._instantiatedSession
+    return session is not None and not session.is_stopped

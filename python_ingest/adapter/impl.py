@@ -17,7 +17,7 @@ from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark import SparkContext
 
-from python_ingest.adapter.connections import TidemarkConnectionManager
+from python_ingest.adapter.connections import QuickCursor, TidemarkConnectionManager, is_open
 from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
 from python_ingest.errors import TidemarkError
@@ -56,8 +56,13 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def is_embedded(self) -> bool:
-        """Return whether Spark runs in this process, with one session for all statements."""
+        """Return whether Spark runs in this process."""
         return bool(self.config.credentials.is_embedded)
+
+    @available
+    def has_one_session(self) -> bool:
+        """Return whether all statements of this command go through one session of Spark."""
+        return bool(self.config.credentials.has_one_session)
 
     @available
     def setting(self, name: str) -> str | None:
@@ -81,7 +86,7 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def set_for_session(self, name: str, value: str | None = None) -> None:
-        """Set a setting of an embedded Spark for the statements of this command; unset it for None."""
+        """Set a setting of the one session for the statements of this command; unset it for None."""
         settings = self._session().conf
         if value is None:
             settings.unset(name)
@@ -198,16 +203,14 @@ class TidemarkAdapter(SparkAdapter):
             self.execute(f"drop view if exists {name}")
 
     def _session(self) -> SparkSession:
-        """Return the embedded session. `getOrCreate` would restore the first target's settings."""
-        from pyspark.sql import SparkSession
-
+        """Return the session of all statements. `getOrCreate` would restore the first target's settings."""
         from python_ingest.lake.delta_log import make_active
 
-        if SparkSession._instantiatedSession is None:
+        if not is_open(QuickCursor.given[0]):
             self.execute("select 1")  # opens the session from the profile
-        session = SparkSession._instantiatedSession
-        assert session is not None  # noqa: S101
-        make_active(session)
+        session: SparkSession = QuickCursor.given[0]
+        if self.is_embedded():
+            make_active(session)
         return session
 
 

@@ -23,7 +23,7 @@
 {% macro delta_is_foreign(operation, signed) %}
     {% set by_hand = ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
     {% set by_anyone = ('WRITE', 'MERGE', 'CREATE', 'REPLACE', 'STREAMING', 'COPY', 'CLONE') %}
-    {% if adapter.is_embedded() %}
+    {% if adapter.has_one_session() %}
         {{ return(operation.split(' ')[0] in by_hand + by_anyone and signed != dbt.signature()) }}
     {% endif %}
     {{ return(operation in by_hand) }}
