@@ -20,6 +20,7 @@ from pyspark.errors import AnalysisException
 from python_ingest.adapter.settings import FORMATS, embedded_settings
 from python_ingest.project.build import plain_message
 
+FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 CONNECT_PORT = 15002  # if the address has none
 
 
@@ -43,6 +44,8 @@ class TidemarkCredentials(SparkCredentials):
         if self.is_embedded:
             given = self.server_side_parameters
             self.server_side_parameters = embedded_settings(self.table_format) | given
+        else:
+            self.server_side_parameters = {FIELDS: "100000"} | self.server_side_parameters
         super().__post_init__()
 
     @property

@@ -132,12 +132,12 @@ class TidemarkAdapter(SparkAdapter):
             request: the values of a `Request`.
         """
         from python_ingest.incremental.analysis import plan_of
-        from python_ingest.incremental.plan import full, request_of
+        from python_ingest.incremental.plan import request_of
+        from python_ingest.incremental.session_catalog import SessionCatalog
+        from python_ingest.incremental.statement_catalog import StatementCatalog
 
-        made_from = request_of(request)
-        if not self.is_embedded():
-            return full(made_from, "Spark is not in this process")
-        return plan_of(self._session(), sql, made_from)
+        catalog = SessionCatalog(self._session()) if self.is_embedded() else StatementCatalog(self._rows)
+        return plan_of(catalog, sql, request_of(request))
 
     @available
     def measure_reads(self, name: str) -> None:
@@ -175,8 +175,7 @@ class TidemarkAdapter(SparkAdapter):
 
         def look() -> dict[str, Any] | None:
             with suppress(DbtRuntimeError):
-                row: dict[str, Any] = self.execute(sql, fetch=True)[1].rows[0].dict()
-                return row
+                return self._rows(sql)[0]
             return None
 
         row: dict[str, Any] | None = once(known, sql, look)
@@ -201,6 +200,10 @@ class TidemarkAdapter(SparkAdapter):
             self._session().catalog.dropTempView(name)
         else:
             self.execute(f"drop view if exists {name}")
+
+    def _rows(self, sql: str) -> list[dict[str, Any]]:
+        """Run a statement and return its rows."""
+        return [row.dict() for row in self.execute(sql, fetch=True)[1].rows]
 
     def _session(self) -> SparkSession:
         """Return the session of all statements. `getOrCreate` would restore the first target's settings."""

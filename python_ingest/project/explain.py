@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from python_ingest.incremental.analysis import plan_of, types_of
+from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.plan import request_of
+from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.lake.delta_log import DeltaLog
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 from python_ingest.project.compiled_models import Compiled, Source, compiled_models
@@ -98,7 +99,7 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
         yield from model.reads
         return
     request = request_of({**model.request, "types": types_of(spark, model.sql)})
-    plan = plan_of(spark, model.sql, request)
+    plan = plan_of(SessionCatalog(spark), model.sql, request)
     for source in model.reads:
         if plan.way == "full":
             yield replace(source, state="full", after=None, said=f"as of version {source.last} ({plan.how})")

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.pinning import pinned
 from python_ingest.incremental.plan import Request
+from python_ingest.incremental.session_catalog import SessionCatalog
 
 pytestmark = [pytest.mark.R2, pytest.mark.R4]
 
@@ -32,7 +33,7 @@ def test_spark_is_asked_what_sqlglot_cannot_know(spark: SparkSession, sales: str
     def how(columns: str, table: str = sales, key: str = "day") -> str:
         sql = f"select {columns} from {table}"
         types = {field.name: field.dataType.simpleString() for field in spark.sql(sql).schema.fields}
-        return plan_of(spark, sql, Request((key,), types, frozenset({sales}))).how
+        return plan_of(SessionCatalog(spark), sql, Request((key,), types, frozenset({sales}))).how
 
     by_day = f"{sales} group by day"
     assert how("day, listagg(product) as products", by_day) == "full: SQL that sqlglot writes in another way"
