@@ -102,8 +102,8 @@ def land(
 @app.command("list")
 def list_feeds() -> None:
     """List the feeds with their last processed times, rows and lag."""
-    lakehouse = _opened()
-    show_feeds(warm_session(lakehouse.root), lakehouse)
+    lakehouse = project.load()
+    show_feeds(warm_session(lakehouse.root, may_be_remote=True), lakehouse)
 
 
 @app.command()
@@ -165,8 +165,8 @@ def rebuild(
 @app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
-    lakehouse = _opened()
-    spark = warm_session(lakehouse.root)
+    lakehouse = project.load()
+    spark = warm_session(lakehouse.root, may_be_remote=True)
     show_verdicts(spark, models or [], lakehouse)
 
 
@@ -179,8 +179,8 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 @app.command()
 def explain(models: Models = None) -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
-    lakehouse = _opened()
-    spark = warm_session(lakehouse.root)
+    lakehouse = project.load()
+    spark = warm_session(lakehouse.root, may_be_remote=True)
     show_plans(spark, models or [])
 
 
@@ -206,7 +206,7 @@ def expire(
 @app.command()
 def serve(port: Port = 15002) -> None:
     """Run a Spark Connect server for the lake until Ctrl-C: dbt commands on it need no start of Spark."""
-    serve_lake(project.enter_root(), port)
+    serve_lake(_opened().root, port)
 
 
 @app.command()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
@@ -18,10 +15,11 @@ from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from pyspark.errors import AnalysisException
 
 from python_ingest.adapter.settings import FORMATS, embedded_settings
+from python_ingest.errors import TidemarkError
 from python_ingest.project.build import plain_message
+from python_ingest.project.connect import REMOTE, check_server
 
 FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
-CONNECT_PORT = 15002  # if the address has none
 
 
 @dataclass
@@ -65,7 +63,7 @@ class TidemarkCredentials(SparkCredentials):
     @property
     def remote(self) -> str:
         """The address of the Spark Connect server; empty without one."""
-        return (self.server_side_parameters or {}).get("spark.remote", "")
+        return (self.server_side_parameters or {}).get(REMOTE, "")
 
     def settings_of_server(self) -> dict[str, str]:
         """Return the settings for a server that opens the lake as an embedded Spark does."""
@@ -83,7 +81,10 @@ class TidemarkConnectionManager(SparkConnectionManager):
     def open(cls, connection: Connection) -> Connection:
         credentials: Any = connection.credentials
         if credentials.remote:
-            check_server(credentials.remote)
+            try:
+                check_server(credentials.remote)
+            except TidemarkError as error:
+                raise DbtRuntimeError(str(error)) from None
         super().open(connection)
         handle = connection.handle
         if isinstance(handle, SessionConnectionWrapper):
@@ -99,30 +100,6 @@ class TidemarkConnectionManager(SparkConnectionManager):
         except DbtRuntimeError as error:
             error.msg = plain_message(error.msg)
             raise
-
-
-@lru_cache
-def check_server(remote: str) -> None:
-    """Stop if no server listens, or if the packages of its client are missing; Spark would retry for minutes.
-
-    Args:
-        remote: the server's address, `sc://host:port/…`.
-    """
-    place = urlsplit(remote)
-    try:
-        socket.create_connection((place.hostname or "", place.port or CONNECT_PORT), timeout=10).close()
-    except OSError as error:
-        raise DbtRuntimeError(
-            f"No Spark Connect server answers at {remote} ({error.strerror or error}).\n"
-            "  → Start one with `tidemark serve`, or give the address of yours in TIDEMARK_CONNECT."
-        ) from None
-    try:
-        import pyspark.sql.connect.session  # noqa: F401
-    except ImportError as error:
-        raise DbtRuntimeError(
-            f"The client of Spark Connect lacks a package: {str(error).splitlines()[0]}\n"
-            "  → Install it with `pip install 'tidemark[connect]'`."
-        ) from None
 
 
 class SessionConnection(StockConnection):

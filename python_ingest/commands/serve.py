@@ -9,7 +9,7 @@ from pathlib import Path
 from python_ingest.console.interrupts import on_interrupt
 from python_ingest.console.output import output
 from python_ingest.errors import TidemarkError
-from python_ingest.lake.lock import hold, lake_folder
+from python_ingest.lake.lock import lake_folder
 from python_ingest.project import settings_of_server
 from python_ingest.project.jars import check_jars
 from python_ingest.servers.common import ServerEndedError, answers
@@ -20,14 +20,12 @@ def serve_lake(root: Path, port: int) -> None:
     """Start a server, say how to use it, and wait until Ctrl-C.
 
     Args:
-        root: the project's folder, which must be the current one.
+        root: the folder of the parsed project, which must be the current one; this process holds its lake.
         port: the server's port on 127.0.0.1.
 
     Raises:
-        LakeBusyError: if another process holds the lake.
         TidemarkError: if the port is taken, the jars are missing, or the server ends by itself.
     """
-    hold(lake_folder())
     settings = settings_of_server(root)
     check_jars(settings, root)
     if answers(port):

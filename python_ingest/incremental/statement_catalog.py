@@ -7,10 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from python_ingest.incremental.analysis import Analysed
+from python_ingest.incremental.session_catalog import SessionCatalog
 from python_ingest.incremental.unsupported import Unsupported
+from python_ingest.lake.delta_log import has_jvm
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 BUILTIN = "org.apache.spark.sql.catalyst.expressions."
 WINDOW = ["RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist", "NTile", "Lag", "Lead", "NthValue"]
@@ -90,6 +95,13 @@ class StatementCatalog:
         if facts.get("Type") == "VIEW":
             self.views[table] = facts["View Text"]
         return dict(columns)
+
+
+def catalog_of(spark: SparkSession) -> SessionCatalog | StatementCatalog:
+    """Return what describes the tables, functions and queries of a session."""
+    if has_jvm(spark):
+        return SessionCatalog(spark)
+    return StatementCatalog(lambda sql: [row.asDict() for row in spark.sql(sql).collect()])
 
 
 def _group_of(name: str) -> str:

@@ -100,20 +100,21 @@ def invoke_dbt(arguments: Sequence[str]) -> Any:
     return outcome.result
 
 
-def spark_settings(root: Path) -> dict[str, str]:
+def spark_settings(root: Path, *, may_be_remote: bool = False) -> dict[str, str]:
     """Return the Spark settings of the profile's target, rendered by dbt.
 
     Args:
         root: the project's folder.
+        may_be_remote: whether Spark may be a Spark Connect server.
 
     Raises:
         TidemarkError: when the target's Spark is not embedded.
     """
     credentials, target = _credentials(root)
-    if not getattr(credentials, "is_embedded", False):
+    if not getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
         raise TidemarkError(
-            f"`tidemark` commands need Spark in the process; the target '{target}' has none.",
-            "Use a target with `type: tidemark` and `method: session`. dbt commands work with other methods.",
+            f"This command needs Spark in the process; the target '{target}' has none.",
+            "Use a target with `type: tidemark` and `method: session`, such as `local`: docs/targets.md.",
         )
     return dict(credentials.server_side_parameters)
 

@@ -16,23 +16,29 @@ from pyspark.sql import SparkSession
 from python_ingest.console.interrupts import on_interrupt
 from python_ingest.lake.lock import LOCK, hold, lake_folder
 from python_ingest.project import spark_settings
+from python_ingest.project.connect import REMOTE, connect_session
 from python_ingest.project.jars import check_jars
 
 SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
-def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
+def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False) -> SparkSession:
     """Lock the lake and return the Spark session that dbt will also use.
+
+    A session on a Spark Connect server has no lock: the server has the lake.
 
     Args:
         root: the project's folder, which must be the current one.
         empty: whether to delete the lake's content first.
+        may_be_remote: whether the caller needs no JVM.
 
     Raises:
         LakeBusyError: if another process holds the lake.
         TidemarkError: if the target's Spark is not embedded, or its jars are missing.
     """
-    settings = spark_settings(root)
+    settings = spark_settings(root, may_be_remote=may_be_remote)
+    if REMOTE in settings:
+        return connect_session(settings)
     check_jars(settings, root)
     hold(lake_folder())
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries

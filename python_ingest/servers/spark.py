@@ -36,7 +36,8 @@ def spark_server(
     """
     with scratch_folder() as folder:
         command = [str(HOME / "bin" / "spark-submit"), "--class", main_class]
-        for name, value in {**settings, "spark.local.dir": str(folder)}.items():
+        own = {"spark.sql.catalogImplementation": "hive", "spark.local.dir": str(folder)}
+        for name, value in {**settings, **own}.items():
             command += ["--conf", f"{name}={value}"]
         environment = {**os.environ, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": HOST}
         log = log or folder / "log"
