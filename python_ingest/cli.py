@@ -166,8 +166,7 @@ def rebuild(
 def verify(models: Models = None) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
     lakehouse = project.load()
-    spark = warm_session(lakehouse.root, may_be_remote=True)
-    show_verdicts(spark, models or [], lakehouse)
+    show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse)
 
 
 @app.command()
@@ -179,9 +178,7 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 @app.command()
 def explain(models: Models = None) -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
-    lakehouse = project.load()
-    spark = warm_session(lakehouse.root, may_be_remote=True)
-    show_plans(spark, models or [])
+    show_plans(warm_session(project.load().root, may_be_remote=True), models or [])
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from pyspark.sql import SparkSession
@@ -11,6 +11,7 @@ from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.pinning import pinned
 from python_ingest.incremental.plan import Request
 from python_ingest.incremental.session_catalog import SessionCatalog
+from python_ingest.incremental.statement_catalog import StatementCatalog
 
 pytestmark = [pytest.mark.R2, pytest.mark.R4]
 
@@ -27,13 +28,21 @@ def sales(spark: SparkSession, prefix: str) -> Iterator[str]:
     spark.sql(f"drop schema {prefix}_plans cascade")
 
 
-def test_spark_is_asked_what_sqlglot_cannot_know(spark: SparkSession, sales: str) -> None:
+def by_statements(spark: SparkSession) -> StatementCatalog:
+    """What a server tells, of this session."""
+    return StatementCatalog(lambda sql: [row.asDict() for row in spark.sql(sql).collect()])
+
+
+@pytest.mark.parametrize("catalog", [SessionCatalog, by_statements])
+def test_spark_is_asked_what_sqlglot_cannot_know(
+    catalog: Callable[[SparkSession], SessionCatalog | StatementCatalog], spark: SparkSession, sales: str
+) -> None:
     """R2.2: functions that sqlglot writes in another way, hidden aggregates, and views."""
 
     def how(columns: str, table: str = sales, key: str = "day") -> str:
         sql = f"select {columns} from {table}"
         types = {field.name: field.dataType.simpleString() for field in spark.sql(sql).schema.fields}
-        return plan_of(SessionCatalog(spark), sql, Request((key,), types, frozenset({sales}))).how
+        return plan_of(catalog(spark), sql, Request((key,), types, frozenset({sales}))).how
 
     by_day = f"{sales} group by day"
     assert how("day, listagg(product) as products", by_day) == "full: SQL that sqlglot writes in another way"
