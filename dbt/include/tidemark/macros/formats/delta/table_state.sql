@@ -5,7 +5,7 @@
     {% endif %}
     {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
     {% set properties = detail['properties'] %}
-    {% set commits = dbt.delta_commits(relation, 20) %}
+    {% set commits = dbt.delta_commits(relation, 1) %}  {# each is a file to read; commits_since() reads more if asked for #}
     {{ return({
         'id': detail['id'],
         'version': commits[0].version,
