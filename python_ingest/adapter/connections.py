@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,11 +13,13 @@ from dbt.adapters.spark.session import Connection as StockConnection
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from python_ingest.adapter.settings import FORMATS, embedded_settings
 from python_ingest.errors import TidemarkError
+from python_ingest.lake.delta_log import has_jvm
 from python_ingest.project.build import plain_message
-from python_ingest.project.connect import REMOTE, check_server
+from python_ingest.project.connect import REMOTE, check_server, connect_session
 
 FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 
@@ -120,21 +122,27 @@ class QuickCursor(Cursor):
 
     def execute(self, sql: str, *parameters: Any) -> None:
         session, settings = QuickCursor.given
-        if parameters or settings != self.server_side_parameters or not is_open(session):
-            super().execute(sql, *parameters)
-            assert self._df is not None  # noqa: S101  # it has run the statement
-            QuickCursor.given = (self._df.sparkSession, dict(self.server_side_parameters))
-            return
+        if settings != self.server_side_parameters or not is_open(session):
+            session = session_of(self.server_side_parameters)
+            QuickCursor.given = (session, dict(self.server_side_parameters))
         try:
-            self._df = session.sql(sql)
+            self._df = session.sql(sql % parameters if parameters else sql)
         except AnalysisException as error:
             raise DbtRuntimeError(str(error)) from error
 
 
+def session_of(settings: Mapping[str, str]) -> SparkSession:
+    """Return the session of this process with the settings of a target."""
+    if REMOTE in settings:
+        return connect_session(settings)
+    builder = SparkSession.builder.enableHiveSupport()
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
 def is_open(session: Any) -> bool:
     """Return whether a session can still run statements; None is no session."""
-    from pyspark.sql import SparkSession
-
-    if isinstance(session, SparkSession) and hasattr(session, "_jsparkSession"):
+    if isinstance(session, SparkSession) and has_jvm(session):
         return session is SparkSession._instantiatedSession
     return session is not None and not session.is_stopped
