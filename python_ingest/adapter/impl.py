@@ -194,6 +194,13 @@ class TidemarkAdapter(SparkAdapter):
         return name
 
     @available
+    def map_of(self, value: Any) -> dict[str, str | None]:
+        """Return a map of a result, which may be a text; an empty one for NULL."""
+        from python_ingest.adapter.map_text import map_of
+
+        return map_of(value) if isinstance(value, str) else value or {}
+
+    @available
     def drop_view(self, name: str) -> None:
         """Drop a temporary view and its cached rows; a missing view is not an error."""
         if self.is_embedded():
