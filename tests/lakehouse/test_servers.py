@@ -6,8 +6,10 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,95 +37,110 @@ FEW_ROWS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
-Run = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server with a lake of its own.
+
+    Attributes:
+        target: the target of profiles.yml.
+        folder: the folder of its lake, and of what dbt writes.
+        environment: the environment variables of its clients.
+        run: runs SQL.
+    """
+
+    target: str
+    folder: Path
+    environment: dict[str, str]
+    run: Callable[[str], Any]
+
+    def dbt(self, command: str) -> None:
+        """Run a command of dbt in a process of its own."""
+        words = [sys.executable, "-m", "dbt.cli.main", command, "--target", self.target]
+        words += ["--project-dir", str(FIXTURES / "histories"), "--profiles-dir", str(ROOT)]
+        folders = {"DBT_TARGET_PATH": str(self.folder / "target"), "DBT_LOG_PATH": str(self.folder / "logs")}
+        environment = {**os.environ, **self.environment, **folders, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def differing(self, spark: SparkSession, prefix: str) -> dict[str, int]:
+        """Return the number of differing rows of each table that is not the same as in a session."""
+        found = {}
+        for name, columns in TABLES.items():
+            path = self.folder / "lake" / "warehouse" / f"{prefix}_silver.db" / name
+            ours = spark.sql(f"select {columns} from {prefix}_silver.{name}")
+            theirs = spark.sql(f"select {columns} from delta.`{path}`")
+            number = ours.exceptAll(theirs).count() + theirs.exceptAll(ours).count()
+            if number or ours.schema.simpleString() != theirs.schema.simpleString():
+                found[name] = number
+        return found
+
+    def commits(self) -> dict[str, int]:
+        """Return the number of commits of each table, those of the state tables too."""
+        logs = (self.folder / "lake" / "warehouse").glob("*/*/_delta_log")
+        return {str(log.parent.name): len([*log.glob("*.json")]) for log in logs}
 
 
 @contextmanager
-def connect(settings: dict[str, str]) -> Iterator[tuple[dict[str, str], Run]]:
-    """Start a Spark Connect server; yield the environment of its clients, and a function that runs SQL."""
+def connect(folder: Path) -> Iterator[Server]:
+    """Start a Spark Connect server."""
     from pyspark.sql.connect.session import SparkSession as Session
 
     port = free_port()
-    with spark_connect(settings, port):
+    with spark_connect(_settings(folder), port):
         session = Session.builder.remote(address_of(port)).create()
-        yield {"TIDEMARK_CONNECT": address_of(port)}, session.sql
+        yield Server("connect", folder, {"TIDEMARK_CONNECT": address_of(port)}, session.sql)
         session.stop()
 
 
 @contextmanager
-def thrift(settings: dict[str, str]) -> Iterator[tuple[dict[str, str], Run]]:
-    """The same for a Thrift server."""
+def thrift(folder: Path) -> Iterator[Server]:
+    """Start a Thrift server."""
     from pyhive import hive
 
     port = free_port()
-    with spark_thrift(settings, port), hive.connect("127.0.0.1", port, auth="NONE") as connection:
-        yield {"TIDEMARK_THRIFT_PORT": str(port)}, connection.cursor().execute
+    with spark_thrift(_settings(folder), port), hive.connect("127.0.0.1", port, auth="NONE") as connection:
+        yield Server("thrift", folder, {"TIDEMARK_THRIFT_PORT": str(port)}, connection.cursor().execute)
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    with pytest.MonkeyPatch.context() as there:
+        there.setenv("TIDEMARK_LAKE", str(folder / "lake"))
+        return embedded_settings("delta") | FEW_ROWS
 
 
 @pytest.mark.R4
-@pytest.mark.parametrize("server", [connect, thrift])
-def test_a_server_builds_what_an_embedded_spark_builds(
-    server: Callable[[dict[str, str]], Any],
-    spark: SparkSession,
-    prefix: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_servers_build_what_an_embedded_spark_builds(
+    spark: SparkSession, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R2.2, R4.4: a first batch, late rows, nothing new; both read the same landed table.
+    """R2.2, R4.4: a first batch, late rows, nothing new; all read the same landed table.
 
     A build has models in macros and in plain SQL, data tests, a seed with hostile texts, and a snapshot.
     """
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     local = FixtureProject(spark, "histories", prefix)
     landed = local.create_source("histories_in", SCHEMA)
-    with monkeypatch.context() as there:
-        there.setenv("TIDEMARK_LAKE", str(tmp_path / "lake"))
-        settings = embedded_settings("delta") | FEW_ROWS
     chance = random.Random(7)
     rows = [row for number in range(40) for row in random_history(number, chance)]
-    with server(settings) as (environment, run):
-        run(f"create schema {prefix}_bronze")
-        run(f"create table {landed} using delta location '{location_of(spark, landed)}'")
+    with connect(tmp_path / "connect") as one, thrift(tmp_path / "thrift") as other:
+        servers = (one, other)
+        for server in servers:
+            server.run(f"create schema {prefix}_bronze")
+            server.run(f"create table {landed} using delta location '{location_of(spark, landed)}'")
         for first, last in ((1, BATCHES - 2), (BATCHES - 1, BATCHES)):
             arrived = [tuple(row) for row in rows if first <= row.batch <= last]
             append(spark.createDataFrame(arrived, SCHEMA).coalesce(1), landed)
             assert local.dbt("build").failed == []
-            said = _dbt(server.__name__, environment, tmp_path, "build")
-            assert _differing(spark, tmp_path, prefix) == {}, said
-        versions = _versions(tmp_path)
-        _dbt(server.__name__, environment, tmp_path, "run")
-        assert _versions(tmp_path) == versions, "nothing was new"
+            _on_each(servers, "build")
+            differing = {server.target: server.differing(spark, prefix) for server in servers}
+            assert differing == {"connect": {}, "thrift": {}}
+        commits = [server.commits() for server in servers]
+        _on_each(servers, "run")
+        assert [server.commits() for server in servers] == commits, "nothing was new"
 
 
-def _dbt(target: str, environment: dict[str, str], folder: Path, command: str) -> str:
-    """Run a command of dbt on a target in a process of its own."""
-    words = [sys.executable, "-m", "dbt.cli.main", command, "--target", target, "--profiles-dir", str(ROOT)]
-    done = subprocess.run(
-        [*words, "--project-dir", str(FIXTURES / "histories"), "--target-path", str(folder / "target")],
-        env={**os.environ, **environment, "DBT_LOG_PATH": str(folder / "logs"), "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def _differing(spark: SparkSession, folder: Path, prefix: str) -> dict[str, int]:
-    """Return the number of differing rows of each table that is not the same on the server."""
-    found = {}
-    for name, columns in TABLES.items():
-        ours = spark.sql(f"select {columns} from {prefix}_silver.{name}")
-        warehouse = folder / "lake" / "warehouse"
-        path = warehouse / f"{prefix}_silver.db" / name
-        theirs = spark.sql(f"select {columns} from delta.`{path}`")
-        number = ours.exceptAll(theirs).count() + theirs.exceptAll(ours).count()
-        if number or ours.schema.simpleString() != theirs.schema.simpleString():
-            found[name] = number
-    return found
-
-
-def _versions(folder: Path) -> dict[str, int]:
-    """Return the number of commits of each table on the server, those of the state tables too."""
-    logs = (folder / "lake" / "warehouse").glob("*/*/_delta_log")
-    return {str(log.parent.name): len([*log.glob("*.json")]) for log in logs}
+def _on_each(servers: Sequence[Server], command: str) -> None:
+    """Run a command of dbt on each server, at the same time."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda server: server.dbt(command), servers))
