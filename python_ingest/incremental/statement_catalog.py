@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BUILTIN = "org.apache.spark.sql.catalyst.expressions."
-WINDOW = ["RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist", "NTile", "Lag", "Lead", "NthValue"]
+# by group, the functions whose class is not in the package of their group
+GROUPS = {
+    "agg_funcs": ("BitmapConstructAgg", "BitmapOrAgg", "Grouping", "GroupingID"),
+    "window_funcs": (
+        *("RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist"),
+        *("NTile", "Lag", "Lead", "NthValue"),
+    ),
+    "generator_funcs": ("Explode", "PosExplode", "Inline", "Stack", "SQLKeywords", "Collations"),
+}
 ANALYSED = "== Analyzed Logical Plan =="
 OPTIMIZED = "== Optimized Logical Plan =="
 PHYSICAL = "== Physical Plan =="
@@ -108,7 +116,7 @@ def _group_of(name: str) -> str:
     """Return the group of one of Spark's functions by the name of its class."""
     if name.startswith("aggregate."):
         return "agg_funcs"
-    return "window_funcs" if name in WINDOW else "others"
+    return next((group for group, names in GROUPS.items() if name in names), "others")
 
 
 def _operators(plan: str) -> Counter[str]:

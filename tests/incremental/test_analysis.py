@@ -11,7 +11,7 @@ from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.pinning import pinned
 from python_ingest.incremental.plan import Request
 from python_ingest.incremental.session_catalog import SessionCatalog
-from python_ingest.incremental.statement_catalog import StatementCatalog
+from python_ingest.incremental.statement_catalog import GROUPS, StatementCatalog
 
 pytestmark = [pytest.mark.R2, pytest.mark.R4]
 
@@ -55,6 +55,17 @@ def test_spark_is_asked_what_sqlglot_cannot_know(
     assert how("sale_id, weekday(day) as day_of_week", lamps, "sale_id") == "changed rows"
     spark.udf.register("doubled", lambda amount: amount * 2, "decimal(10,2)")
     assert how("sale_id, doubled(amount) as amount", key="sale_id") == "full: the function doubled()"
+
+
+def test_a_server_tells_the_groups_of_functions(spark: SparkSession) -> None:
+    """R2.2: `describe function` names a class, which stands for the group that a session tells."""
+    session, server = SessionCatalog(spark), by_statements(spark)
+    names = [row["function"] for row in spark.sql("show system functions").collect()]
+    groups = {name: session.group(name) for name in names if name.isidentifier()}
+    special = {name: group for name, group in groups.items() if group in GROUPS}
+    assert {name: server.group(name) for name in special} == special
+    spark.udf.register("tripled", lambda amount: amount * 3, "int")
+    assert (server.group("lower"), server.group("tripled")) == ("others", "")
 
 
 def test_tables_are_pinned_by_their_names_alone() -> None:
