@@ -32,11 +32,13 @@ from python_ingest.commands.options import (
     Histories,
     LogFormat,
     Models,
+    Port,
     Seed,
     Select,
     Tables,
 )
 from python_ingest.commands.prove import prove_models
+from python_ingest.commands.serve import serve_lake
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
@@ -101,8 +103,8 @@ def land(
 @app.command("list")
 def list_feeds() -> None:
     """List the feeds with their last processed times, rows and lag."""
-    lakehouse = _opened()
-    show_feeds(warm_session(lakehouse.root), lakehouse)
+    lakehouse = project.load()
+    show_feeds(warm_session(lakehouse.root, may_be_remote=True), lakehouse)
 
 
 @app.command()
@@ -164,9 +166,8 @@ def rebuild(
 @app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
-    lakehouse = _opened()
-    spark = warm_session(lakehouse.root)
-    show_verdicts(spark, models or [], lakehouse)
+    lakehouse = project.load()
+    show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse)
 
 
 @app.command()
@@ -178,9 +179,7 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 @app.command()
 def explain(models: Models = None) -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
-    lakehouse = _opened()
-    spark = warm_session(lakehouse.root)
-    show_plans(spark, models or [])
+    show_plans(warm_session(project.load().root, may_be_remote=True), models or [])
 
 
 @app.command()
@@ -200,6 +199,12 @@ def expire(
     """Delete old versions of tables, except those that a model has not read yet."""
     lakehouse = _opened()
     expire_versions(warm_session(lakehouse.root), lakehouse, tables or [], hours)
+
+
+@app.command()
+def serve(port: Port = 15002) -> None:
+    """Run a Spark Connect server for the lake until Ctrl-C: dbt commands on it need no start of Spark."""
+    serve_lake(_opened().root, port)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,9 +13,16 @@ from dbt.adapters.spark.session import Connection as StockConnection
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from python_ingest.adapter.settings import FORMATS, embedded_settings
+from python_ingest.errors import TidemarkError
+from python_ingest.lake.delta_log import has_jvm
 from python_ingest.project.build import plain_message
+from python_ingest.project.connect import REMOTE, check_server, connect_session
+from python_ingest.project.session import embedded_session
+
+FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 
 
 @dataclass
@@ -37,6 +44,8 @@ class TidemarkCredentials(SparkCredentials):
             )
         if self.is_embedded:
             self.server_side_parameters = embedded_settings(self.table_format, self.server_side_parameters)
+        else:
+            self.server_side_parameters = {FIELDS: "100000"} | self.server_side_parameters
         super().__post_init__()
 
     @property
@@ -45,8 +54,24 @@ class TidemarkCredentials(SparkCredentials):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether Spark runs in this process, with one session for all statements."""
-        return self.method == "session" and "spark.remote" not in (self.server_side_parameters or {})
+        """Whether Spark runs in this process."""
+        return self.has_one_session and not self.remote
+
+    @property
+    def has_one_session(self) -> bool:
+        """Whether all statements of this process go through one session; else each thread has its own."""
+        return self.method == "session"
+
+    @property
+    def remote(self) -> str:
+        """The address of the Spark Connect server; empty without one."""
+        return (self.server_side_parameters or {}).get(REMOTE, "")
+
+    def settings_of_server(self) -> dict[str, str]:
+        """Return the settings for a server that opens the lake as an embedded Spark does."""
+        if self.is_embedded:
+            return dict(self.server_side_parameters)
+        return embedded_settings(self.table_format)
 
 
 class TidemarkConnectionManager(SparkConnectionManager):
@@ -56,6 +81,12 @@ class TidemarkConnectionManager(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
+        credentials: Any = connection.credentials
+        if credentials.remote:
+            try:
+                check_server(credentials.remote)
+            except TidemarkError as error:
+                raise DbtRuntimeError(str(error)) from None
         super().open(connection)
         handle = connection.handle
         if isinstance(handle, SessionConnectionWrapper):
@@ -74,7 +105,7 @@ class TidemarkConnectionManager(SparkConnectionManager):
 
 
 class SessionConnection(StockConnection):
-    """A connection to an embedded Spark."""
+    """A connection to an embedded Spark or to a Spark Connect server."""
 
     def cursor(self) -> Cursor:
         return QuickCursor(server_side_parameters=self.server_side_parameters)
@@ -84,21 +115,31 @@ class QuickCursor(Cursor):
     """Applies the profile's settings once; dbt-spark applies them before each statement, which takes 15 ms.
 
     Attributes:
-        given: the session and the settings last applied to it; a process has one JVM and one session.
+        given: the session and the settings last applied to it; a process has one session.
     """
 
-    given: ClassVar[tuple[Any, dict[str, Any]] | None] = None
+    given: ClassVar[tuple[Any, dict[str, Any]]] = (None, {})
 
     def execute(self, sql: str, *parameters: Any) -> None:
-        from pyspark.sql import SparkSession
-
-        session = getattr(SparkSession, "_instantiatedSession", None)  # None with Spark Connect
-        if session is None or parameters or QuickCursor.given != (session, self.server_side_parameters):
-            super().execute(sql, *parameters)
-            session = getattr(SparkSession, "_instantiatedSession", None)
-            QuickCursor.given = session and (session, dict(self.server_side_parameters))
-            return
+        session, settings = QuickCursor.given
+        if settings != self.server_side_parameters or not is_open(session):
+            session = session_of(self.server_side_parameters)
+            QuickCursor.given = (session, dict(self.server_side_parameters))
         try:
-            self._df = session.sql(sql)
+            self._df = session.sql(sql % parameters if parameters else sql)
         except AnalysisException as error:
             raise DbtRuntimeError(str(error)) from error
+
+
+def session_of(settings: Mapping[str, str]) -> SparkSession:
+    """Return the session of this process with the settings of a target."""
+    if REMOTE in settings:
+        return connect_session(settings)
+    return embedded_session(settings)
+
+
+def is_open(session: Any) -> bool:
+    """Return whether a session can still run statements; None is no session."""
+    if isinstance(session, SparkSession) and has_jvm(session):
+        return session is SparkSession._instantiatedSession
+    return session is not None and not session.is_stopped

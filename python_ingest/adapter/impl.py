@@ -16,7 +16,7 @@ from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
-from python_ingest.adapter.connections import TidemarkConnectionManager
+from python_ingest.adapter.connections import QuickCursor, TidemarkConnectionManager, is_open
 from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
 
@@ -50,8 +50,13 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def is_embedded(self) -> bool:
-        """Return whether Spark runs in this process, with one session for all statements."""
+        """Return whether Spark runs in this process."""
         return bool(self.config.credentials.is_embedded)
+
+    @available
+    def has_one_session(self) -> bool:
+        """Return whether all statements of this command go through one session of Spark."""
+        return bool(self.config.credentials.has_one_session)
 
     @available
     def setting(self, name: str) -> str | None:
@@ -76,12 +81,12 @@ class TidemarkAdapter(SparkAdapter):
     @available
     def lock_tables(self, names: list[str]) -> list[str]:
         """Lock tables (`schema.table`) if the catalog is shared; return those to be unlocked later."""
-        return locks.lock_tables(names) if self.is_embedded() else []
+        return locks.lock_tables(names)
 
     @available
     def lock_state(self, table: str) -> list[str]:
         """Lock a state table for one commit, as `lock_tables` does, but wait for other processes."""
-        return locks.lock_state(table) if self.is_embedded() else []
+        return locks.lock_state(table)
 
     @available
     def unlock_tables(self, names: list[str]) -> None:
@@ -90,7 +95,7 @@ class TidemarkAdapter(SparkAdapter):
 
     @available
     def set_for_session(self, name: str, value: str | None = None) -> None:
-        """Set a setting of an embedded Spark for the statements of this command; unset it for None."""
+        """Set a setting of the one session for the statements of this command; unset it for None."""
         settings = self._session().conf
         if value is None:
             settings.unset(name)
@@ -136,12 +141,12 @@ class TidemarkAdapter(SparkAdapter):
             request: the values of a `Request`.
         """
         from python_ingest.incremental.analysis import plan_of
-        from python_ingest.incremental.plan import full, request_of
+        from python_ingest.incremental.plan import request_of
+        from python_ingest.incremental.session_catalog import SessionCatalog
+        from python_ingest.incremental.statement_catalog import StatementCatalog
 
-        made_from = request_of(request)
-        if not self.is_embedded():
-            return full(made_from, "Spark is not in this process")
-        return plan_of(self._session(), sql, made_from)
+        catalog = SessionCatalog(self._session()) if self.is_embedded() else StatementCatalog(self._rows)
+        return plan_of(catalog, sql, request_of(request))
 
     @available
     def measure_reads(self, name: str) -> None:
@@ -179,8 +184,7 @@ class TidemarkAdapter(SparkAdapter):
 
         def look() -> dict[str, Any] | None:
             with suppress(DbtRuntimeError):
-                row: dict[str, Any] = self.execute(sql, fetch=True)[1].rows[0].dict()
-                return row
+                return self._rows(sql)[0]
             return None
 
         row: dict[str, Any] | None = once(known, sql, look)
@@ -199,6 +203,13 @@ class TidemarkAdapter(SparkAdapter):
         return name
 
     @available
+    def map_of(self, value: Any) -> dict[str, str | None]:
+        """Return a map of a result, which may be a text; an empty one for NULL."""
+        from python_ingest.adapter.map_text import map_of
+
+        return map_of(value) if isinstance(value, str) else value or {}
+
+    @available
     def drop_view(self, name: str) -> None:
         """Drop a temporary view and its cached rows; a missing view is not an error."""
         if self.is_embedded():
@@ -206,15 +217,17 @@ class TidemarkAdapter(SparkAdapter):
         else:
             self.execute(f"drop view if exists {name}")
 
-    def _session(self) -> SparkSession:
-        """Return the embedded session. `getOrCreate` would restore the first target's settings."""
-        from pyspark.sql import SparkSession
+    def _rows(self, sql: str) -> list[dict[str, Any]]:
+        """Run a statement and return its rows."""
+        return [row.dict() for row in self.execute(sql, fetch=True)[1].rows]
 
+    def _session(self) -> SparkSession:
+        """Return the session of all statements. `getOrCreate` would restore the first target's settings."""
         from python_ingest.lake.delta_log import make_active
 
-        if SparkSession._instantiatedSession is None:
+        if not is_open(QuickCursor.given[0]):
             self.execute("select 1")  # opens the session from the profile
-        session = SparkSession._instantiatedSession
-        assert session is not None  # noqa: S101
-        make_active(session)
+        session: SparkSession = QuickCursor.given[0]
+        if self.is_embedded():
+            make_active(session)
         return session

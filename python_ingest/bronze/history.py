@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.table_format import APPENDED, DELTA, loaded_iceberg, table_format
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Doubt:
 def present_version(spark: SparkSession, table: str) -> int:
     """Return Delta's version or Iceberg's snapshot id; 0 for an Iceberg table without snapshots."""
     if table_format(spark) == DELTA:
-        return DeltaLog(spark, table).version
+        return log_of(spark, table).version
     return next((commit.version for commit in _iceberg_commits(spark, table, "")), 0)
 
 
@@ -104,7 +104,7 @@ def _doubt(commits: Sequence[Commit], landed_batch: int, *, is_whole: bool) -> D
 
 
 def _delta_commits(spark: SparkSession, table: str, writer: str) -> Iterator[Commit]:
-    log = DeltaLog(spark, table)
+    log = log_of(spark, table)
     for version in range(log.version, -1, -1):
         written = log.written(version, writer)
         if written is None:

@@ -13,7 +13,7 @@ from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed
-from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.table_format import (
     DELTA,
     append_once,
@@ -145,7 +145,7 @@ class BronzeTable:
         """
         if table_format(self._spark) != DELTA:
             return None
-        found = DeltaLog(self._spark, self.name).appended(self.writer, batch.batch_id)
+        found = log_of(self._spark, self.name).appended(self.writer, batch.batch_id)
         if found is None or "_corrupt_record" not in found.nulls:
             return None
         return found.rows, found.rows - found.nulls["_corrupt_record"]
@@ -175,7 +175,7 @@ class BronzeTable:
         Delta's log has it. Otherwise a simple `max` is answered from the files' statistics.
         """
         if self._last_batch is None and table_format(self._spark) == DELTA:
-            self._last_batch = DeltaLog(self._spark, self.name).last_number(self.writer)
+            self._last_batch = log_of(self._spark, self.name).last_number(self.writer)
         if self._last_batch is None:
             last: Any = self._spark.table(self.name).agg(f.max("_batch_id")).first()
             self._last_batch = last[0] or 0

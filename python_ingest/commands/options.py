@@ -38,3 +38,4 @@ Histories = Annotated[
     int, typer.Option(min=1, help="Random histories for each combination of changed sources.")
 ]
 Seed = Annotated[int, typer.Option(help="The seed of the random histories.")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="The server's port on 127.0.0.1.")]

@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 LOOKED_AT = 5  # commits that are searched for the newest append
 
 
+def has_jvm(spark: SparkSession) -> bool:
+    """Return whether Spark runs in this process; a session of Spark Connect has no JVM."""
+    return hasattr(spark, "_jsparkSession")
+
+
 def make_active(spark: SparkSession) -> None:
     """Make a session the active one of this thread, which Delta and the catalog require.
 
     dbt's threads have an active session only while a statement runs.
     """
+    if not has_jvm(spark):
+        return
     jvm: Any = spark._jvm
     jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
 
@@ -125,19 +132,17 @@ class DeltaLog:
             writer: the `txnAppId` of the appends whose number is needed.
         """
         operation, number, removes = "a commit", None, False
-        try:
-            for line in self._text(version).split("\n"):
-                if line.startswith('{"commitInfo"'):
-                    operation = json.loads(line)["commitInfo"].get("operation") or operation
-                elif line.startswith('{"txn"'):
-                    transaction = json.loads(line)["txn"]
-                    number = transaction["version"] if transaction["appId"] == writer else number
-                elif line.startswith('{"remove"'):
-                    removes = removes or json.loads(line)["remove"]["dataChange"]
-        except Py4JJavaError as error:
-            if _is_missing(error):
-                return None
-            raise
+        text = self._text(version)
+        if text is None:
+            return None
+        for line in text.split("\n"):
+            if line.startswith('{"commitInfo"'):
+                operation = json.loads(line)["commitInfo"].get("operation") or operation
+            elif line.startswith('{"txn"'):
+                transaction = json.loads(line)["txn"]
+                number = transaction["version"] if transaction["appId"] == writer else number
+            elif line.startswith('{"remove"'):
+                removes = removes or json.loads(line)["remove"]["dataChange"]
         return Written(operation, number, removes)
 
     def appended(self, writer: str, number: int) -> Appended | None:
@@ -173,9 +178,14 @@ class DeltaLog:
             raise
         return history_row(version, written, {})
 
-    def _text(self, version: int) -> str:
-        """Return a complete commit at once: a call per line is slow if there are thousands of lines."""
-        lines = self._log.store().read(self._path(version), self._conf)
+    def _text(self, version: int) -> str | None:
+        """Return a commit, or None if it is gone. A call per line is slow if there are thousands of lines."""
+        try:
+            lines = self._log.store().read(self._path(version), self._conf)
+        except Py4JJavaError as error:
+            if _is_missing(error):
+                return None
+            raise
         return str(lines.mkString("\n"))
 
     def _lines(self, version: int) -> Iterator[str]:

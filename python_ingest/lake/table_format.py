@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from pyspark.sql import functions as f
 
-from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.delta_statements import log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -123,7 +123,7 @@ def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str
 def identity_of(spark: SparkSession, table: str) -> str:
     """Return the id of a table; another table with the same name has another id."""
     if table_format(spark) == DELTA:
-        return DeltaLog(spark, table).identity
+        return log_of(spark, table).identity
     properties = spark.sql(f"show tblproperties {table}").where(f"key = '{TABLE_ID}'").first()
     return str(properties["value"]) if properties else ""
 

@@ -100,15 +100,46 @@ def invoke_dbt(arguments: Sequence[str]) -> Any:
     return outcome.result
 
 
-def spark_settings(root: Path) -> dict[str, str]:
+def spark_settings(root: Path, *, may_be_remote: bool = False) -> dict[str, str]:
     """Return the Spark settings of the profile's target, rendered by dbt.
+
+    Args:
+        root: the project's folder.
+        may_be_remote: whether Spark may be a Spark Connect server.
+
+    Raises:
+        TidemarkError: when the target's Spark is not embedded.
+    """
+    credentials, target = _credentials(root)
+    if not getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
+        raise TidemarkError(
+            f"This command needs Spark in the process; the target '{target}' has none.",
+            "Use a target with `type: tidemark` and `method: session`, such as `local`: docs/targets.md.",
+        )
+    return dict(credentials.server_side_parameters)
+
+
+def settings_of_server(root: Path) -> dict[str, str]:
+    """Return the Spark settings for a server that opens the lake as an embedded Spark does.
 
     Args:
         root: the project's folder.
 
     Raises:
-        TidemarkError: when the target's Spark is not embedded.
+        TidemarkError: when the target has another adapter.
     """
+    credentials, target = _credentials(root)
+    if not hasattr(credentials, "settings_of_server"):
+        raise TidemarkError(
+            f"The target '{target}' of profiles.yml has another adapter than Tidemark's.",
+            "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
+        )
+    settings: dict[str, str] = credentials.settings_of_server()
+    return settings
+
+
+def _credentials(root: Path) -> tuple[Any, str]:
+    """Return the credentials of the profile's target, and its name."""
     from dbt.config.runtime import load_profile
     from dbt.flags import get_flags
 
@@ -116,13 +147,7 @@ def spark_settings(root: Path) -> dict[str, str]:
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
     object.__setattr__(flags, "PROFILES_DIR", str(_profiles_folder(root)))
     profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
-    credentials: Any = profile.credentials
-    if not getattr(credentials, "is_embedded", False):
-        raise TidemarkError(
-            f"`tidemark` commands need Spark in the process; the target '{profile.target_name}' has none.",
-            "Use a target with `type: tidemark` and `method: session`. dbt commands work with other methods.",
-        )
-    return dict(credentials.server_side_parameters)
+    return profile.credentials, profile.target_name
 
 
 def _profiles_folder(root: Path) -> Path:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from python_ingest.incremental.analysis import plan_of, types_of
+from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.plan import request_of
-from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.incremental.session_catalog import types_of
+from python_ingest.incremental.statement_catalog import catalog_of
+from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 from python_ingest.project.compiled_models import Compiled, Source, compiled_models
 
@@ -98,7 +100,7 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
         yield from model.reads
         return
     request = request_of({**model.request, "types": types_of(spark, model.sql)})
-    plan = plan_of(spark, model.sql, request)
+    plan = plan_of(catalog_of(spark), model.sql, request)
     for source in model.reads:
         if plan.way == "full":
             yield replace(source, state="full", after=None, said=f"as of version {source.last} ({plan.how})")
@@ -124,7 +126,7 @@ def _commits(spark: SparkSession, table: str, after: int, last: int) -> list[Map
     """Return the metrics of the commits after version `after` up to version `last`."""
     if table_format(spark) != DELTA:
         return [*_summaries(spark, table, after, last)]
-    log = DeltaLog(spark, table)
+    log = log_of(spark, table)
     commits = log.commits(log.version - after)
     return [commit["operationMetrics"] for commit in commits if commit["version"] <= last]
 
@@ -152,6 +154,6 @@ def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[
 
 def _bytes(spark: SparkSession, source: str) -> int:
     if table_format(spark) == DELTA:
-        return int(DeltaLog(spark, source).state()["bytes"])
+        return int(log_of(spark, source).state()["bytes"])
     newest = snapshots_of(spark, source)[:1]
     return sum(int(snapshot["summary"]["total-files-size"]) for snapshot in newest)

@@ -19,6 +19,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.feeds.connections import Connection
 from python_ingest.lake.metastore import METASTORE, metastore
 from python_ingest.lake.table_locks import STATE_WAIT, locked
+from python_ingest.project.java_properties import write_properties
 from python_ingest.project.jars import FOLDER, java
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
@@ -64,10 +65,8 @@ def _create(to: Connection) -> None:
             "datanucleus.identifierFactory": "datanucleus1",  # as Hive names its tables
             "datanucleus.rdbms.useLegacyNativeValueStrategy": "true",
         }
-        lines = [f"{name}={value.encode('unicode_escape').decode()}\n" for name, value in settings.items()]
         properties = Path(folder) / "datanucleus.properties"
-        properties.touch(mode=0o600)
-        properties.write_text("".join(lines), encoding="ascii")
+        write_properties(properties, settings)
         class_path = f"{SPARK_JARS}/*:{FOLDER.absolute()}/*"
         command = [java(), "-cp", class_path, TOOL, "-create", "-api", "JDO", "-props", str(properties)]
         done = subprocess.run(

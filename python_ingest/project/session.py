@@ -4,37 +4,47 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from python_ingest.console.interrupts import on_interrupt
 from python_ingest.lake.lock import LOCK, hold
 from python_ingest.lake.place import lake_folder
 from python_ingest.project import spark_settings
+from python_ingest.project.connect import REMOTE, connect_session
 from python_ingest.project.hive_schema import prepare_catalog
 from python_ingest.project.jars import check_jars
 
+SECRET = re.compile("password|secret|token|credential", re.IGNORECASE)
 SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
-def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
+def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False) -> SparkSession:
     """Lock the lake and return the Spark session that dbt will also use.
+
+    A session on a Spark Connect server has no lock: the server has the lake.
 
     Args:
         root: the project's folder, which must be the current one.
         empty: whether to delete the lake's content first.
+        may_be_remote: whether the caller needs no JVM.
 
     Raises:
         LakeBusyError: if another process holds the lake.
         TidemarkError: if the target's Spark is not embedded, or its jars are missing.
     """
-    settings = spark_settings(root)
+    settings = spark_settings(root, may_be_remote=may_be_remote)
+    if REMOTE in settings:
+        return connect_session(settings)
     check_jars(settings, root)
     hold(lake_folder())
     prepare_catalog()
@@ -44,7 +54,7 @@ def warm_session(root: Path, *, empty: bool = False) -> SparkSession:
         _empty(lake_folder())
     # Spark installs its own handler for Ctrl-C, which calls the JVM and waits
     with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
-        return _session(settings)
+        return embedded_session(settings)
 
 
 def retarget(spark: SparkSession, root: Path) -> None:
@@ -64,10 +74,25 @@ def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("Exception while sending command")
 
 
-def _session(settings: dict[str, str]) -> SparkSession:
+def embedded_session(settings: Mapping[str, str]) -> SparkSession:
+    """Return the session of this process; start Spark if it does not run.
+
+    Secrets are set after the start: PySpark puts settings into the command line of the JVM, which all users
+    of a machine see.
+
+    Args:
+        settings: Spark's settings.
+    """
+    if SparkContext._active_spark_context is None:
+        hadoop = {name: value for name, value in settings.items() if SECRET.search(name)}
+        given = {name: value for name, value in settings.items() if name not in hadoop}
+        conf = SparkConf().setAll([*given.items(), ("spark.sql.catalogImplementation", "hive")])
+        context: Any = SparkContext.getOrCreate(conf)
+        for name, value in hadoop.items():
+            context._jsc.hadoopConfiguration().set(name.removeprefix("spark.hadoop."), value)
     builder = SparkSession.builder.enableHiveSupport()
-    for key, value in settings.items():
-        builder = builder.config(key, value)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
     return builder.getOrCreate()
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.incremental.analysis import SparkCatalog, checked, types_of
+from python_ingest.incremental.analysis import checked
 from python_ingest.incremental.parse import parse
+from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.project import VIEWS
@@ -74,8 +75,9 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
     if code_of(manifest, node.unique_id)["asks_incremental"]:
         return Candidate(name, None, "its SQL calls is_incremental()", findings)
     try:
-        parsed = parse(node.compiled_code, SparkCatalog(spark))
-        checked(spark, parsed)
+        catalog = SessionCatalog(spark)
+        parsed = parse(node.compiled_code, catalog)
+        checked(catalog, parsed)
         names = {leaf.table: leaf for leaf in leaves(parsed.tree)}
         sources = {
             table: _table(manifest, table, leaf.columns, tables.get(table)) for table, leaf in names.items()

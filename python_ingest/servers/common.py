@@ -21,6 +21,10 @@ class MissingServerError(Exception):
     """A program that a server needs is not installed; the message names it and says how to get it."""
 
 
+class ServerEndedError(Exception):
+    """A server ended, or did not answer in time; the message is the end of its log."""
+
+
 def free_port() -> int:
     """Return an unused loopback port."""
     with socket.socket() as some:
@@ -29,14 +33,20 @@ def free_port() -> int:
         return port
 
 
-def wait_until(answers: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+def answers(port: int) -> bool:
+    """Return whether something listens on a loopback port."""
+    with socket.socket() as some:
+        return some.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_until(is_there: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
     """Wait until a server answers; if it ends or does not answer, raise an error with the end of its log."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
-        if answers():
+        if is_there():
             return
         time.sleep(0.2)
-    raise AssertionError(f"the server did not start: {log.read_text()[-2000:]}")
+    raise ServerEndedError(f"the server did not start: {log.read_text()[-2000:]}")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.pinning import pinned
 from python_ingest.incremental.plan import Request
+from python_ingest.incremental.session_catalog import SessionCatalog
+from python_ingest.incremental.statement_catalog import GROUPS, StatementCatalog
 
 pytestmark = [pytest.mark.R2, pytest.mark.R4]
 
@@ -26,13 +28,21 @@ def sales(spark: SparkSession, prefix: str) -> Iterator[str]:
     spark.sql(f"drop schema {prefix}_plans cascade")
 
 
-def test_spark_is_asked_what_sqlglot_cannot_know(spark: SparkSession, sales: str) -> None:
+def by_statements(spark: SparkSession) -> StatementCatalog:
+    """What a server tells, of this session."""
+    return StatementCatalog(lambda sql: [row.asDict() for row in spark.sql(sql).collect()])
+
+
+@pytest.mark.parametrize("catalog", [SessionCatalog, by_statements])
+def test_spark_is_asked_what_sqlglot_cannot_know(
+    catalog: Callable[[SparkSession], SessionCatalog | StatementCatalog], spark: SparkSession, sales: str
+) -> None:
     """R2.2: functions that sqlglot writes in another way, hidden aggregates, and views."""
 
     def how(columns: str, table: str = sales, key: str = "day") -> str:
         sql = f"select {columns} from {table}"
         types = {field.name: field.dataType.simpleString() for field in spark.sql(sql).schema.fields}
-        return plan_of(spark, sql, Request((key,), types, frozenset({sales}))).how
+        return plan_of(catalog(spark), sql, Request((key,), types, frozenset({sales}))).how
 
     by_day = f"{sales} group by day"
     assert how("day, listagg(product) as products", by_day) == "full: SQL that sqlglot writes in another way"
@@ -45,6 +55,17 @@ def test_spark_is_asked_what_sqlglot_cannot_know(spark: SparkSession, sales: str
     assert how("sale_id, weekday(day) as day_of_week", lamps, "sale_id") == "changed rows"
     spark.udf.register("doubled", lambda amount: amount * 2, "decimal(10,2)")
     assert how("sale_id, doubled(amount) as amount", key="sale_id") == "full: the function doubled()"
+
+
+def test_a_server_tells_the_groups_of_functions(spark: SparkSession) -> None:
+    """R2.2: `describe function` names a class, which stands for the group that a session tells."""
+    session, server = SessionCatalog(spark), by_statements(spark)
+    names = [row["function"] for row in spark.sql("show system functions").collect()]
+    groups = {name: session.group(name) for name in names if name.isidentifier()}
+    special = {name: group for name, group in groups.items() if group in GROUPS}
+    assert {name: server.group(name) for name in special} == special
+    spark.udf.register("tripled", lambda amount: amount * 3, "int")
+    assert (server.group("lower"), server.group("tripled")) == ("others", "")
 
 
 def test_tables_are_pinned_by_their_names_alone() -> None:

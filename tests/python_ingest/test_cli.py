@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 import traceback
@@ -61,6 +62,31 @@ def test_an_unknown_feed_is_a_sentence(tidemark: Tidemark, tmp_path: Path) -> No
     assert f"There is no feed named 'ordres' (declared: {declared})." in done.stderr
     assert "Traceback" not in done.stderr
     assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
+
+
+def test_serve_names_what_is_in_its_way(tidemark: Tidemark, tmp_path: Path) -> None:
+    """A taken port and a held lake are sentences."""
+    lake = tmp_path / "lake"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = tidemark("serve", "--port", port, TIDEMARK_LAKE=str(lake))
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert f"Port {port} is taken: another program listens there." in done.stderr
+    other = tmp_path / "other"
+    other.mkdir()
+    with (other / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = tidemark("serve", TIDEMARK_LAKE=str(other))
+    assert (done.returncode, f"The lake {other} is held by another process." in done.stderr) == (1, True)
+
+
+def test_a_command_that_needs_spark_refuses_a_server(tidemark: Tidemark, tmp_path: Path) -> None:
+    """`land` on the target `connect` is a sentence, and so is a server that is not there."""
+    there = {"TIDEMARK_LAKE": str(tmp_path / "lake"), "DBT_TARGET": "connect"}
+    done = tidemark("land", **there)
+    assert "This command needs Spark in the process; the target 'connect' has none." in done.stderr
+    done = tidemark("verify", **there, TIDEMARK_CONNECT="sc://127.0.0.1:1")
+    assert "No Spark Connect server answers at sc://127.0.0.1:1 (Connection refused)." in done.stderr
 
 
 @pytest.mark.R3

@@ -26,7 +26,7 @@
         {{ return(name ~ ' was replaced or rolled back after its last run') }}
     {% endif %}
     {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
-    {% set may_be_of_hook = ('delete', 'update', 'overwrite') if has_hooks and not adapter.is_embedded() else () %}
+    {% set may_be_of_hook = ('delete', 'update', 'overwrite') if has_hooks and not adapter.has_one_session() else () %}
     {% for commit in dbt.commits_since(this, mark.table_version) %}
         {% if commit.is_foreign and commit.operation | lower not in may_be_of_hook %}
             {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}

@@ -1,10 +1,7 @@
 {# The model's query, checked against its contract on every run, not only when the table is created. #}
 {% macro checked_query(sql) %}
     {% set sql = sql ~ '\n' %}  {# it may end with a comment #}
-    {% set types = {} %}
-    {% for column in get_column_schema_from_query(sql) %}
-        {% do types.update({column.name: column.dtype}) %}
-    {% endfor %}
+    {% set types = dbt.types_of_query(sql) %}
     {% set keys = dbt.as_list(config.get('unique_key')) %}
     {% set newest_by = dbt.as_list(config.get('meta', {}).get('newest_by')) %}
     {# with newest_by, a deleted row stays as a tombstone: a late older version must not bring it back #}
@@ -58,4 +55,19 @@
             ~ 'NaN never leaves them. Sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys with touched_keys() and pinned().'
         ) %}
     {% endfor %}
+{% endmacro %}
+
+{# The types of a query's columns by column name. A Thrift server's results name no precision and no fields of types. #}
+{% macro types_of_query(sql) %}
+    {% set types = {} %}
+    {% if adapter.has_one_session() %}
+        {% for column in get_column_schema_from_query(sql) %}
+            {% do types.update({column.name: column.dtype}) %}
+        {% endfor %}
+    {% else %}
+        {% for row in run_query('describe query ' ~ sql) %}
+            {% do types.update({row['col_name']: row['data_type']}) %}
+        {% endfor %}
+    {% endif %}
+    {{ return(types) }}
 {% endmacro %}

@@ -1,14 +1,14 @@
 {# On-run-start: commits of this command carry a signature, so that commits of other writers can be told apart. This only
-   works if all statements go through one session: with a server, dbt opens a connection per thread. #}
+   works if all statements go through one session: with a Thrift server, dbt opens a connection per thread. #}
 {% macro sign_commits() %}
-    {% if adapter.is_embedded() %}
+    {% if adapter.has_one_session() %}
         {% do adapter.set_for_session(dbt.by_format('signing')(), dbt.signature()) %}
     {% endif %}
 {% endmacro %}
 
 {# On-run-end. #}
 {% macro stop_signing() %}
-    {% if adapter.is_embedded() %}
+    {% if adapter.has_one_session() %}
         {% do adapter.set_for_session(dbt.by_format('signing')()) %}
     {% endif %}
 {% endmacro %}

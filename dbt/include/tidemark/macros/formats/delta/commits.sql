@@ -5,16 +5,13 @@
     {% set log = adapter.delta_log(dbt.table_name(relation)) %}
     {% set rows = log.commits(limit) if log else run_query('describe history ' ~ relation ~ ' limit ' ~ limit) %}
     {% for row in rows %}
-        {% set parameters = row['operationParameters'] %}
-        {% set metrics = row['operationMetrics'] %}
-        {% set metrics = fromjson(metrics) if metrics is string else metrics or {} %}
         {% set commit = {
             'version': row['version'] | int, 'parent': row['version'] | int - 1, 'operation': row['operation'], 'at': row['timestamp'],
-            'parameters': fromjson(parameters) if parameters is string else parameters or {},
+            'parameters': adapter.map_of(row['operationParameters']),
             'keeps_rows': row['operation'] in harmless,
             'is_foreign': dbt.delta_is_foreign(row['operation'] or '', row['userMetadata'])
         } %}
-        {% do commits.append(dict(commit, **dbt.delta_metrics(commit, metrics))) %}
+        {% do commits.append(dict(commit, **dbt.delta_metrics(commit, adapter.map_of(row['operationMetrics'])))) %}
     {% endfor %}
     {{ return(commits) }}
 {% endmacro %}
@@ -23,7 +20,7 @@
 {% macro delta_is_foreign(operation, signed) %}
     {% set by_hand = ('DELETE', 'UPDATE', 'RESTORE', 'TRUNCATE') %}
     {% set by_anyone = ('WRITE', 'MERGE', 'CREATE', 'REPLACE', 'STREAMING', 'COPY', 'CLONE') %}
-    {% if adapter.is_embedded() %}
+    {% if adapter.has_one_session() %}
         {{ return(operation.split(' ')[0] in by_hand + by_anyone and signed != dbt.signature()) }}
     {% endif %}
     {{ return(operation in by_hand) }}

@@ -4,15 +4,14 @@
         {{ return(dict(log.state(), commits=[])) }}  {# commits_since() reads as many as are asked for #}
     {% endif %}
     {% set detail = run_query('describe detail ' ~ relation).rows[0] %}
-    {% set properties = detail['properties'] %}
-    {% set commits = dbt.delta_commits(relation, 20) %}
+    {% set commits = dbt.delta_commits(relation, 1) %}  {# each is a file to read; commits_since() reads more if asked for #}
     {{ return({
         'id': detail['id'],
         'version': commits[0].version,
         'commits': commits,
         'files': detail['numFiles'] | int,
         'bytes': detail['sizeInBytes'] | int,
-        'properties': fromjson(properties) if properties is string else properties or {}
+        'properties': adapter.map_of(detail['properties'])
     }) }}
 {% endmacro %}
 

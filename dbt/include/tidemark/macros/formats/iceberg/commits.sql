@@ -27,7 +27,7 @@
         'operation': row['operation'], 'at': row['committed_at'],
         'keeps_rows': row['operation'] == 'replace', 'adds_rows': row['operation'] == 'append',
         'tells_net_changes': true,
-        'is_foreign': row['operation'] != 'replace' and summary.get('written-by') != dbt.signature() if adapter.is_embedded()
+        'is_foreign': row['operation'] != 'replace' and summary.get('written-by') != dbt.signature() if adapter.has_one_session()
             else row['operation'] in ('delete', 'overwrite'),
         'rows': added.get('added-records', 0) | int, 'deleted': added.get('deleted-records', 0) | int,
         'bytes': added.get('added-files-size', 0) | int, 'files': added.get('added-data-files', 0) | int,

@@ -1,0 +1,88 @@
+"""What a Spark in this process tells of tables, functions and queries."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from python_ingest.incremental.analysis import Analysed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOTATION = ("EliminateSubqueryAliases", "EliminateView")
+RULES = ("BooleanSimplification", "RemoveRedundantAliases", "CollapseProject", "RemoveNoopOperators")
+OPERATOR = r"^[\s:+|'-]*{} \["
+
+
+@dataclass
+class SessionCatalog:
+    """Describes the tables, functions and queries of a Spark session with a JVM, each table once.
+
+    Attributes:
+        spark: the session.
+        known: the types of the tables' columns.
+        never_null: their columns that are declared NOT NULL, as `schema.table.column`.
+    """
+
+    spark: SparkSession
+    known: dict[str, dict[str, str] | None] = field(default_factory=dict)
+    never_null: set[str] = field(default_factory=set)
+
+    def columns(self, table: str) -> dict[str, str] | None:
+        """Return the types of a table's or view's columns, by name; None if there is no such table."""
+        if table not in self.known:
+            fields = self.spark.table(table).schema.fields if self.spark.catalog.tableExists(table) else None
+            self.known[table] = (
+                {one.name: one.dataType.simpleString() for one in fields} if fields is not None else None
+            )
+            self.never_null |= {f"{table}.{one.name}".lower() for one in fields or () if not one.nullable}
+        return self.known[table]
+
+    def view(self, table: str) -> str | None:
+        """Return the query of a view; None for a table."""
+        if self.spark.catalog.getTable(table).tableType != "VIEW":
+            return None
+        rows = self.spark.sql(f"describe extended {table}").where("col_name = 'View Text'").collect()
+        return str(rows[0]["data_type"]) if rows else None
+
+    def group(self, function: str) -> str:
+        """Return Spark's group of a function; empty for a user-defined function."""
+        sessions: Any = self.spark._jsparkSession
+        catalog = sessions.sessionState().catalog()
+        parsed = sessions.sessionState().sqlParser().parseFunctionIdentifier(function)
+        if not catalog.isRegisteredFunction(parsed) or not catalog.isBuiltinFunction(parsed):
+            return ""
+        return str(catalog.lookupFunctionInfo(parsed).getGroup()) or "others"
+
+    def analysed(self, sql: str) -> Analysed:
+        """Return a query's analysed plan, without what belongs to its notation alone.
+
+        That is aliases, CTEs, views, and the case of words such as 'week'.
+        """
+        plan = self.spark.sql(sql)._jdf.queryExecution().analyzed()
+        for rule in _rules(self.spark):
+            plan = rule.apply(plan)
+        text = str(plan.canonicalized().treeString(True, False, 1_000_000, False)).lower().replace("!", "")
+        found = {
+            name: len(re.findall(OPERATOR.format(name), text, re.MULTILINE))
+            for name in ("aggregate", "window")
+        }
+        return Analysed(text, **found)
+
+
+def types_of(spark: SparkSession, sql: str) -> dict[str, str]:
+    """Return the Spark types of a query's columns, by name in lower case."""
+    return {one.name.lower(): one.dataType.simpleString() for one in spark.sql(sql).schema.fields}
+
+
+@lru_cache(maxsize=1)
+def _rules(spark: SparkSession) -> tuple[Any, ...]:
+    """Return the rules of Spark's optimizer that take the notation out of a plan."""
+    jvm: Any = spark.sparkContext._jvm
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    first = [getattr(getattr(catalyst.analysis, f"{rule}$"), "MODULE$") for rule in NOTATION]
+    then = [getattr(getattr(catalyst.optimizer, f"{rule}$"), "MODULE$") for rule in RULES]
+    return (*first, catalyst.optimizer.InlineCTE(True, False), *then, *then)
