@@ -19,8 +19,8 @@ from python_ingest.errors import TidemarkError
 from python_ingest.feeds.connections import Connection
 from python_ingest.lake.metastore import METASTORE, metastore
 from python_ingest.lake.table_locks import STATE_WAIT, locked
-from python_ingest.project.java_properties import write_properties
 from python_ingest.project.jars import FOLDER, java
+from python_ingest.project.java_properties import write_properties
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
 TOOL = "org.datanucleus.store.schema.SchemaTool"
