@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
-.PHONY: help setup prepared demo tour test test-all test-nightly mutations bench bench-quick classes lint format docs schedule lock services services-stop clean
+.PHONY: cluster-test help setup prepared demo tour test test-all test-nightly mutations bench bench-quick classes lint format docs schedule lock services services-stop clean
 SCALES ?= 1,10,100
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
@@ -26,6 +26,9 @@ test-all: prepared ## run everything that CI runs
 
 test-nightly: prepared ## run everything with more kill points, longer histories and a new random seed each day
 	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_QUERIES=200 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
+
+cluster-test: prepared ## run the main job on a cluster with a worker killed, and on Connect and Thrift servers
+	@$(BIN)/python -m pytest tests/lakehouse/test_cluster.py tests/lakehouse/test_servers.py
 
 prepared: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready
