@@ -272,6 +272,20 @@ FAULTS = (
         "tests/kills/test_kills.py::test_nothing_is_lost_or_doubled[written but not confirmed]",
     ),
     Fault(
+        "a cluster with a killed worker",
+        "python_ingest/adapter/spark.yml",
+        'spark.jars: "{{ jars }}"',
+        'spark.jars: ""',
+        f"{LAKE}test_cluster.py",
+    ),
+    Fault(
+        "processes that share a catalog",
+        "python_ingest/lake/table_locks.py",
+        "select pg_try_advisory_lock(%s::bigint)",
+        "select %s::bigint is not null",
+        f"{LAND}test_table_locks.py",
+    ),
+    Fault(
         "two runs at once",
         "python_ingest/lake/lock.py",
         "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)",
