@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models
@@ -64,7 +65,7 @@ def play(root: Path) -> None:
         lakehouse = project.load()
         spark = warm_session(root, empty=metastore() is None)
     if is_remote() or metastore():
-        _drop_tables(spark, lakehouse)
+        drop_tables(spark, {table.partition(".")[0] for table in (*lakehouse.tables, lakehouse.ops_schema)})
         lake.clear()
     for name in FEEDS:
         lake.make_folder(f"inbox/{name}")
@@ -104,10 +105,27 @@ def demo_files() -> dict[str, list[Path]]:
     return files
 
 
-def _drop_tables(spark: SparkSession, lakehouse: project.Project) -> None:
-    """Drop the project's schemas, which files alone do not hold."""
-    for schema in sorted({table.partition(".")[0] for table in lakehouse.tables} | {lakehouse.ops_schema}):
-        spark.sql(f"drop schema if exists {schema} cascade")
+def drop_tables(spark: SparkSession, schemas: Iterable[str]) -> None:
+    """Drop schemas of an earlier demo, which are in the catalog and not only in files.
+
+    Args:
+        spark: the session.
+        schemas: their names.
+
+    Raises:
+        TidemarkError: when one of them is of another lake; then none is dropped.
+    """
+    there = sorted(schema for schema in schemas if spark.catalog.databaseExists(schema))
+    warehouse = unquote(f"{spark.conf.get('spark.sql.warehouse.dir')}/")
+    for schema in there:
+        place = unquote(spark.catalog.getDatabase(schema).locationUri)
+        if not place.startswith(warehouse):
+            raise TidemarkError(
+                f"The catalog's schema {schema} is of another lake ({place}), and the demo would drop it.",
+                "Use another catalog in TIDEMARK_METASTORE, or another prefix in TIDEMARK_SCHEMA.",
+            )
+    for schema in there:
+        spark.sql(f"drop schema {schema} cascade")
 
 
 def _step(

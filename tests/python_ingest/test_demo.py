@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from python_ingest.adapter.settings import embedded_settings
 from python_ingest.demo import demo, local_lake, tour
@@ -85,6 +86,18 @@ def test_the_demo_replaces_its_own_lake_alone(played: list[str]) -> None:
     for path in (lake / "inbox").rglob("*.*"):
         path.unlink()
     demo.play(Path.cwd())  # folders without files are an empty lake
+
+
+def test_the_demo_drops_no_schema_of_another_lake(spark: SparkSession, prefix: str, tmp_path: Path) -> None:
+    """A shared catalog may have a lake of the same names; nothing is dropped then."""
+    mine, other = f"{prefix}_mine", f"{prefix}_other"
+    spark.sql(f"create schema {mine}")
+    spark.sql(f"create schema {other} location '{tmp_path}/other.db'")
+    with pytest.raises(TidemarkError, match=f"{other} is of another lake"):
+        demo.drop_tables(spark, {mine, other, f"{prefix}_missing"})
+    assert spark.catalog.databaseExists(mine)
+    demo.drop_tables(spark, {mine})
+    assert not spark.catalog.databaseExists(mine)
 
 
 def test_the_tour_says_where_its_lake_is(
