@@ -25,7 +25,10 @@ GROUPS = {
         *("RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist"),
         *("NTile", "Lag", "Lead", "NthValue"),
     ),
-    "generator_funcs": ("Explode", "PosExplode", "Inline", "Stack", "SQLKeywords", "Collations"),
+    "generator_funcs": (
+        *("ExplodeExpressionBuilder", "PosExplodeExpressionBuilder", "InlineExpressionBuilder"),
+        *("Stack", "SQLKeywords", "Collations"),
+    ),
 }
 ANALYSED = "== Analyzed Logical Plan =="
 OPTIMIZED = "== Optimized Logical Plan =="

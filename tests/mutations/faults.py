@@ -27,6 +27,13 @@ class Fault:
 
 FAULTS = (
     Fault(
+        "a Spark Connect server and a Thrift server",
+        "dbt/include/tidemark/macros/materializations/checked_query.sql",
+        "{% if adapter.has_one_session() %}",
+        "{% if true %}",
+        f"{LAKE}test_servers.py",
+    ),
+    Fault(
         "a file lands exactly once",
         "python_ingest/lake/table_format.py",
         '.option("txnAppId", writer).option("txnVersion", number)',
