@@ -45,7 +45,7 @@ def local(spark: SparkSession, files: list[str], tmp_path_factory: pytest.TempPa
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_SCHEMA", "played")
         patch.setenv("TIDEMARK_RAW", str(raw))
-        return play(spark, files, raw / FEED, lambda step: None)
+        return play(spark, files, raw / FEED, proves=False)
 
 
 @pytest.fixture

@@ -136,11 +136,11 @@ def test_servers_build_what_an_embedded_spark_builds(
         for server in servers:
             server.run(f"create schema {prefix}_bronze")
             server.run(f"create table {landed} using delta location '{location_of(spark, landed)}'")
-        for first, last in ((1, BATCHES - 2), (BATCHES - 1, BATCHES)):
+        for command, first, last in (("build", 1, BATCHES - 2), ("run", BATCHES - 1, BATCHES)):
             arrived = [tuple(row) for row in rows if first <= row.batch <= last]
             append(spark.createDataFrame(arrived, SCHEMA).coalesce(1), landed)
-            assert local.dbt("build", "--exclude", *LEFT_OUT).failed == []
-            _on_each(servers, "build")
+            assert local.dbt(command, "--exclude", *LEFT_OUT).failed == []
+            _on_each(servers, command)
             differing = {server.target: server.differing(spark, prefix) for server in servers}
             assert differing == {"connect": {}, "thrift": {}}
         commits = [server.commits() for server in servers]

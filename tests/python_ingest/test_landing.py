@@ -52,7 +52,7 @@ def test_a_file_lands_once_and_a_new_file_lands_alone(people: FeedFolder) -> Non
 def test_more_files_than_one_plan_holds_land_in_passes(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R2.3: the driver never holds all new files; the oldest land first, and broken ones end no landing."""
+    """R1.1: the driver never holds all new files; the oldest land first, and broken ones end no landing."""
     monkeypatch.setattr(ingested_files, "MOST", 2)
     for number in range(3):
         path = people.write(f"{number}.csv", f"id,name\n{number},Ada\n")
