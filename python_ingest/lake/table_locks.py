@@ -55,13 +55,16 @@ class TableLocks:
         try:
             self._session = psycopg.connect(user=to.user, password=to.password, autocommit=True, **options)
         except psycopg.Error as error:
-            raise TidemarkError(
-                f"The shared catalog's database does not answer: {to.redacted(str(error).strip())}",
-                f"Check {METASTORE}, the server and the network.",
-            ) from None
+            raise _unanswered(to, error) from None
+        self._to = to
         self._held: set[str] = set()
         self._mutex = threading.Lock()
         threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the session has ended; it held no locks then."""
+        return bool(self._session.closed)
 
     def acquire(self, names: Iterable[str], seconds: float) -> list[str]:
         """Lock names; return those that this process did not hold before.
@@ -106,7 +109,10 @@ class TableLocks:
 
     def _value(self, query: str, name: str) -> Any:
         with self._mutex:
-            row = self._session.execute(query, [_key(name)]).fetchone()
+            try:
+                row = self._session.execute(query, [_key(name)]).fetchone()
+            except psycopg.Error as error:
+                raise _unanswered(self._to, error) from None
         return row[0] if row else None
 
     def _watch(self) -> None:
@@ -125,6 +131,13 @@ class TableLocks:
             )
             os.write(2, text.encode())
             os._exit(LOST)
+
+
+def _unanswered(to: Connection, error: psycopg.Error) -> TidemarkError:
+    return TidemarkError(
+        f"The shared catalog's database does not answer: {to.redacted(str(error).strip())}",
+        f"Check {METASTORE}, the server and the network.",
+    )
 
 
 _locks: dict[tuple[str, str], TableLocks] = {}
@@ -171,7 +184,7 @@ def _shared() -> TableLocks | None:
         return None
     key = (to.hosts, to.database)
     with _opening:
-        if key not in _locks:
+        if key not in _locks or _locks[key].is_lost:
             _locks[key] = TableLocks(to)
         return _locks[key]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.lake.metastore import METASTORE
-from python_ingest.lake.table_locks import LOST, WAIT, lock_tables, locked, unlock_tables
+from python_ingest.lake.table_locks import LOST, PAUSE, WAIT, lock_tables, locked, unlock_tables
 from python_ingest.servers.postgresql import Postgres, postgres
 from tests.conftest import ROOT
 
@@ -87,6 +88,18 @@ def test_who_loses_the_locks_ends(shared: Postgres) -> None:
     assert other.wait(60) == LOST
     assert other.stderr
     assert "the locks with it" in other.stderr.read()
+
+
+def test_a_process_without_locks_connects_again(shared: Postgres) -> None:
+    """A database that restarts between two runs of one process does not matter."""
+    with locked("gold.a"):
+        pass
+    with shared.connect() as connection:
+        query = "select pg_terminate_backend(pid) from pg_stat_activity where application_name like %s"
+        connection.execute(query, [f"process {os.getpid()} %"])
+    time.sleep(2 * PAUSE)
+    with locked("gold.a"):
+        pass
 
 
 def test_a_database_that_does_not_answer(server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
