@@ -18,13 +18,12 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks.measuring import LAKE, ROOT
+from benchmarks.measuring import LAKE, ROOT, plain_errors, scratch_session
 from benchmarks.report import machine, markdown_table, versions
 from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models
 from python_ingest.commands.land import land
 from python_ingest.console.output import output
-from python_ingest.project.session import warm_session
 from python_ingest.simulators.user_events import simulate_user_events
 
 FEED = "user_events"
@@ -130,23 +129,20 @@ def write(path: Path, spark: SparkSession, windows: list[Window]) -> None:
 
 
 def main(
-    increments: Annotated[int, typer.Option(help="Number of increments.")] = 100,
+    increments: Annotated[int, typer.Option(min=WARM_UP, help="Number of increments.")] = 100,
     out: Annotated[Path, typer.Option(help="The markdown file.")] = ROOT / "docs/benchmarks/endurance.md",
 ) -> None:
     """Measure, print, and write the markdown file."""
     os.environ |= {"TIDEMARK_LAKE": str(LAKE), "TIDEMARK_RAW": str(LAKE / "inbox")}
     os.chdir(ROOT)
-    project.load()
-    spark = warm_session(ROOT, empty=True)
-    try:
-        inbox = LAKE / "inbox" / FEED
-        inbox.mkdir(parents=True)
-        simulate_user_events(LAKE / "days", days=increments)
-        windows = measure(spark, inbox, sorted((LAKE / "days").glob("*.csv")))
-        write(out, spark, windows)
-    finally:
-        spark.stop()
-        shutil.rmtree(LAKE, ignore_errors=True)
+    with plain_errors():
+        project.load()
+        with scratch_session() as spark:
+            inbox = LAKE / "inbox" / FEED
+            inbox.mkdir(parents=True)
+            simulate_user_events(LAKE / "days", days=increments)
+            windows = measure(spark, inbox, sorted((LAKE / "days").glob("*.csv")))
+            write(out, spark, windows)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,11 +15,34 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+from rich.console import Console
 
-from python_ingest.errors import DbtError
+from python_ingest.errors import DbtError, TidemarkError
+from python_ingest.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 LAKE = ROOT / "lake-benchmark"
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """End the program with the message of an expected error."""
+    try:
+        yield
+    except TidemarkError as error:
+        Console(highlight=False, markup=False).print(f"Error: {error}")
+        sys.exit(1)
+
+
+@contextmanager
+def scratch_session() -> Iterator[SparkSession]:
+    """Open a warm session on the scratch lake; at the end stop it and delete the lake."""
+    spark = warm_session(ROOT, empty=True)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+        shutil.rmtree(LAKE, ignore_errors=True)
 
 
 @dataclass

@@ -8,7 +8,6 @@ has its own schemas in a scratch lake, which is deleted at the end.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -20,14 +19,13 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks.measuring import LAKE, ROOT, Run, Statement, where
+from benchmarks.measuring import LAKE, ROOT, Run, Statement, plain_errors, scratch_session, where
 from benchmarks.orders import Orders
 from benchmarks.page import MEBIBYTE, Measured, Scale, write
 from benchmarks.projects import DUCKDB, TIDEMARK, TITLES, Peer, peer
 from benchmarks.truth import differing_rows
 from python_ingest.errors import TidemarkError
 from python_ingest.project import invoke_dbt
-from python_ingest.project.session import warm_session
 
 WARM_UPS = 2
 BRONZE = "_bronze.orders_in"
@@ -141,12 +139,11 @@ def main(  # noqa: PLR0913, PLR0917
         command += f" --peers {peers}"
     if warm_ups != WARM_UPS:
         command += f" --warm-ups {warm_ups}"
-    try:
+    with plain_errors():
         _check(names)
         invoke_dbt(["--quiet", "parse", *where(ROOT, TIDEMARK, LAKE / "profile")])
         os.chdir(ROOT)
-        spark = warm_session(ROOT, empty=True)
-        try:
+        with scratch_session() as spark:
             for number in range(warm_ups):
                 small = Orders(spark, f"warm_{number}{BRONZE}", 1, rows // 10)
                 measure_scale(spark, small, names, repetitions)
@@ -156,12 +153,6 @@ def main(  # noqa: PLR0913, PLR0917
                 write(out, command, spark, done)
                 for name, measured in done[-1].peers.items():
                     _print_slowest(name, measured.increments[-1].statements, statements)
-        finally:
-            spark.stop()
-            shutil.rmtree(LAKE, ignore_errors=True)
-    except TidemarkError as error:
-        console.print(f"Error: {error}")
-        sys.exit(1)
     if any(one.differing for scale in done for one in scale.peers.values()):
         console.print("Error: tables differ from the truth, so the seconds say nothing.")
         sys.exit(1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +19,11 @@ import typer
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, where
+from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, plain_errors, scratch_session, where
 from benchmarks.refreshes import REFRESHES, WARM_UP, apply, generate, load
 from benchmarks.report import machine, markdown_table, versions
 from python_ingest.errors import TidemarkError
 from python_ingest.project import invoke_dbt
-from python_ingest.project.session import warm_session
 from python_ingest.project.verify import Verdict, verify
 
 NAME = "tpch"
@@ -208,21 +206,14 @@ def main(
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "6g")
     os.environ |= {"TIDEMARK_LAKE": str(LAKE), "TIDEMARK_SCHEMA": NAME, "TPCH_SCALE": f"{scale:g}"}
     os.chdir(ROOT)
-    try:
+    with plain_errors():
         invoke_dbt(["--quiet", "parse", *where(ROOT, NAME, LAKE / "profile")])
         os.chdir(ROOT)
-        spark = warm_session(ROOT, empty=True)
-        try:
+        with scratch_session() as spark:
             generate(scale, LAKE / "generated")
             rows = load(spark, LAKE / "generated", BRONZE)
             queries = measure(spark, proves=prove)
             write(out, f"python -m benchmarks.queries --scale {scale:g}", spark, rows, queries)
-        finally:
-            spark.stop()
-            shutil.rmtree(LAKE, ignore_errors=True)
-    except TidemarkError as error:
-        console.print(f"Error: {error}")
-        sys.exit(1)
     if any(query.differing for query in queries):
         console.print("Error: tables differ from their rebuilds.")
         sys.exit(1)

@@ -15,8 +15,8 @@ from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from python_ingest.adapter.locks import as_errors_of_dbt
 from python_ingest.adapter.settings import FORMATS, embedded_settings
-from python_ingest.errors import TidemarkError
 from python_ingest.lake.delta_log import has_jvm
 from python_ingest.project.build import plain_message
 from python_ingest.project.connect import REMOTE, check_server, connect_session
@@ -83,10 +83,8 @@ class TidemarkConnectionManager(SparkConnectionManager):
     def open(cls, connection: Connection) -> Connection:
         credentials: Any = connection.credentials
         if credentials.remote:
-            try:
+            with as_errors_of_dbt():
                 check_server(credentials.remote)
-            except TidemarkError as error:
-                raise DbtRuntimeError(str(error)) from None
         super().open(connection)
         handle = connection.handle
         if isinstance(handle, SessionConnectionWrapper):

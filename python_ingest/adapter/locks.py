@@ -35,7 +35,7 @@ def hold_lake(settings: Mapping[str, str]) -> None:
     folder = getattr(flags, "PROJECT_DIR", None)  # dbt changes into it only later; none: no dbt command
     if folder is None or flags.WHICH in WITHOUT_SPARK:
         return
-    with _as_errors_of_dbt():
+    with as_errors_of_dbt():
         hold(Path(folder) / lake_folder())
         if SparkContext._active_spark_context is None:
             check_jars(settings, Path(folder))
@@ -44,14 +44,14 @@ def hold_lake(settings: Mapping[str, str]) -> None:
 
 def lock_tables(names: list[str]) -> list[str]:
     """Lock tables (`schema.table`); return those to be unlocked later."""
-    with _as_errors_of_dbt():
+    with as_errors_of_dbt():
         return table_locks.lock_tables(names)
 
 
 def lock_state(table: str) -> list[str]:
     """Lock a state table for one commit, after other processes."""
-    with _as_errors_of_dbt():
-        return table_locks.lock_tables([table.replace("`", "")], table_locks.STATE_WAIT)
+    with as_errors_of_dbt():
+        return table_locks.lock_tables([table], table_locks.STATE_WAIT)
 
 
 def unlock_tables(names: list[str]) -> None:
@@ -61,7 +61,8 @@ def unlock_tables(names: list[str]) -> None:
 
 
 @contextmanager
-def _as_errors_of_dbt() -> Iterator[None]:
+def as_errors_of_dbt() -> Iterator[None]:
+    """Raise an expected error as one of dbt's."""
     try:
         yield
     except TidemarkError as error:

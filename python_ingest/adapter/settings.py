@@ -11,6 +11,7 @@ from typing import Any
 from dbt.clients.yaml_helper import load_yaml_text
 from jinja2 import Environment, StrictUndefined
 
+from python_ingest.feeds.databases import jdbc
 from python_ingest.lake.metastore import metastore
 from python_ingest.lake.place import lake_folder, lake_location
 from python_ingest.project.jars import FOLDER as JARS
@@ -38,17 +39,14 @@ def embedded_settings(table_format: str, given: Mapping[str, str] | None = None)
 
 def _rendered(part: str) -> dict[str, str]:
     shared = metastore()
+    url, driver = jdbc(shared) if shared else ("", {})
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701  # no HTML
     known = {
         "env_var": os.environ.get,
         "lake": lake_location(),
         "catalog": str(lake_folder()),
-        "metastore": shared
-        and {
-            "url": f"jdbc:postgresql://{shared.hosts}/{shared.database}",
-            "user": shared.user,
-            "password": shared.password,
-        },
+        "metastore_url": url,
+        "metastore": driver,
         "jars": ",".join(sorted(path.absolute().as_uri() for path in JARS.glob("*.jar"))),
         "log4j2": (FOLDER / "log4j2.properties").as_uri(),  # a path may contain spaces, a Java option may not
     }

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from python_ingest.demo.local_lake import MARK
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.place import LAKE, lake_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-MARK = ".demo"
 
 
 class RemoteLake:

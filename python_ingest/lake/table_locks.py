@@ -22,7 +22,7 @@ import psycopg
 
 from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.feeds.connections import Connection
-from python_ingest.lake.metastore import METASTORE, metastore
+from python_ingest.lake.metastore import connected, metastore, unanswered
 
 WAIT = "TIDEMARK_LOCK_WAIT"  # seconds
 PAUSE = 1.0  # seconds between two attempts, and between two checks of the session
@@ -49,13 +49,7 @@ class TableLocks:
     def __init__(self, to: Connection) -> None:
         command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
         me = f"process {os.getpid()} on {socket.gethostname()} ({command})"
-        host, _, port = to.hosts.partition(":")
-        options: dict[str, Any] = {"keepalives_idle": 10, "connect_timeout": 10, "application_name": me[:63]}
-        options |= {"host": host, "port": port or 5432, "dbname": to.database, **to.options}
-        try:
-            self._session = psycopg.connect(user=to.user, password=to.password, autocommit=True, **options)
-        except psycopg.Error as error:
-            raise _unanswered(to, error) from None
+        self._session = connected(to, keepalives_idle=10, application_name=me[:63])
         self._to = to
         self._held: set[str] = set()
         self._mutex = threading.Lock()
@@ -112,7 +106,7 @@ class TableLocks:
             try:
                 row = self._session.execute(query, [_key(name)]).fetchone()
             except psycopg.Error as error:
-                raise _unanswered(self._to, error) from None
+                raise unanswered(self._to, error) from None
         return row[0] if row else None
 
     def _watch(self) -> None:
@@ -131,13 +125,6 @@ class TableLocks:
             )
             os.write(2, text.encode())
             os._exit(LOST)
-
-
-def _unanswered(to: Connection, error: psycopg.Error) -> TidemarkError:
-    return TidemarkError(
-        f"The shared catalog's database does not answer: {to.redacted(str(error).strip())}",
-        f"Check {METASTORE}, the server and the network.",
-    )
 
 
 _locks: dict[tuple[str, str], TableLocks] = {}

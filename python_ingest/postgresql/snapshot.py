@@ -15,21 +15,15 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-from psycopg import conninfo, sql
+from psycopg import sql
 
 from python_ingest.errors import LandingError
 from python_ingest.feeds.connections import Connection, variable
+from python_ingest.feeds.databases import parameters
 
 PATIENCE = 1.0  # seconds to wait for running transactions to end
 POLL_SECONDS = 0.02
-CONNECT_SECONDS = 10
 LOCK_SECONDS = 60  # seconds to wait for a table that another session has locked exclusively
-SHARED_OPTIONS = (
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-)  # the Java driver has the same names
 REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (psycopg.errors.InvalidPassword, "Correct the user or password in {variable}."),
     (psycopg.errors.InvalidAuthorizationSpecification, "Correct the user in {variable}."),
@@ -108,22 +102,6 @@ def snapshot(to: Connection) -> Iterator[Snapshot]:
             "select pg_export_snapshot(), pg_snapshot_xmin(pg_current_snapshot())::text"
         ).fetchone()
         yield Snapshot(connection, taken[0], clock[0], taken[1], before & running, running)
-
-
-def parameters(to: Connection) -> dict[str, Any]:
-    """Return a connection's parameters for libpq."""
-    places = {"port": "5432"} | conninfo.conninfo_to_dict(f"postgresql://{to.hosts}/")
-    given = {"dbname": to.database, "user": to.user, "password": to.password}
-    ours = {"connect_timeout": CONNECT_SECONDS, "application_name": "tidemark"}
-    return places | {name: value for name, value in given.items() if value} | ours | to.options
-
-
-def jdbc(to: Connection) -> tuple[str, dict[str, str]]:
-    """Return a connection's URL and properties for the Java driver."""
-    options = {"ApplicationName": "tidemark", "connectTimeout": str(CONNECT_SECONDS), "tcpKeepAlive": "true"}
-    options |= {name: to.options[name] for name in SHARED_OPTIONS if name in to.options}
-    url = f"jdbc:postgresql://{to.hosts}/{to.database}?" + "&".join(f"{k}={v}" for k, v in options.items())
-    return url, {"user": to.user, "password": to.password, "driver": "org.postgresql.Driver"}
 
 
 @contextmanager

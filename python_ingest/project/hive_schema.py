@@ -12,12 +12,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import psycopg
 import pyspark
 
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.connections import Connection
-from python_ingest.lake.metastore import METASTORE, metastore
+from python_ingest.feeds.databases import jdbc
+from python_ingest.lake.metastore import METASTORE, connected, metastore
 from python_ingest.lake.table_locks import STATE_WAIT, locked
 from python_ingest.project.jars import FOLDER, java
 from python_ingest.project.java_properties import write_properties
@@ -36,32 +36,30 @@ def prepare_catalog() -> None:
         TidemarkError: if they cannot be created.
     """
     to = metastore()
-    if to is None:
+    if to is None or _is_there(to):
         return
     with locked("hive's schema", seconds=STATE_WAIT):
-        if not _is_there(to):
+        if not _is_there(to):  # another process may have created them
             _create(to)
 
 
 def _is_there(to: Connection) -> bool:
-    host, _, port = to.hosts.partition(":")
-    with psycopg.connect(
-        host=host, port=port or 5432, dbname=to.database, user=to.user, password=to.password
-    ) as connection:
+    with connected(to) as connection:
         found = connection.execute("select to_regclass(%s)", [f'"{A_TABLE}"']).fetchone()
         return bool(found and found[0])
 
 
 def _create(to: Connection) -> None:
+    url, driver = jdbc(to)
     with tempfile.TemporaryDirectory(prefix="tidemark-hive-") as folder:
         with zipfile.ZipFile(next(SPARK_JARS.glob("hive-metastore-*.jar"))) as jar:
             jar.extract(CLASSES, folder)
         settings = {
             "javax.jdo.PersistenceManagerFactoryClass": FACTORY,
-            "javax.jdo.option.ConnectionURL": f"jdbc:postgresql://{to.hosts}/{to.database}",
-            "javax.jdo.option.ConnectionDriverName": "org.postgresql.Driver",
-            "javax.jdo.option.ConnectionUserName": to.user,
-            "javax.jdo.option.ConnectionPassword": to.password,
+            "javax.jdo.option.ConnectionURL": url,
+            "javax.jdo.option.ConnectionDriverName": driver["driver"],
+            "javax.jdo.option.ConnectionUserName": driver["user"],
+            "javax.jdo.option.ConnectionPassword": driver["password"],
             "datanucleus.identifierFactory": "datanucleus1",  # as Hive names its tables
             "datanucleus.rdbms.useLegacyNativeValueStrategy": "true",
         }

@@ -24,7 +24,8 @@ from python_ingest.project.connect import REMOTE, connect_session
 from python_ingest.project.hive_schema import prepare_catalog
 from python_ingest.project.jars import check_jars
 
-SECRET = re.compile("password|secret|token|credential", re.IGNORECASE)
+# Spark itself needs others, such as spark.authenticate.secret, when it starts
+SECRET = re.compile(r"spark\.(hadoop|sql\.catalog)\..*(password|secret|token|credential)", re.IGNORECASE)
 SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
@@ -84,7 +85,7 @@ def embedded_session(settings: Mapping[str, str]) -> SparkSession:
         settings: Spark's settings.
     """
     if SparkContext._active_spark_context is None:
-        hadoop = {name: value for name, value in settings.items() if SECRET.search(name)}
+        hadoop = {name: value for name, value in settings.items() if SECRET.match(name)}
         given = {name: value for name, value in settings.items() if name not in hadoop}
         conf = SparkConf().setAll([*given.items(), ("spark.sql.catalogImplementation", "hive")])
         context: Any = SparkContext.getOrCreate(conf)

@@ -13,7 +13,7 @@ from psycopg import sql
 
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.connections import Connection, variable
-from python_ingest.postgresql.snapshot import parameters
+from python_ingest.feeds.databases import parameters
 from python_ingest.simulators.messages import paced
 from python_ingest.simulators.operations import CHANGED_AT, KEYS, LATER_COLUMNS, TABLES, Kind, Operation
 

@@ -26,7 +26,7 @@
         {% do dbt.lock_selected_tables() %}
         {% do dbt.sign_commits() %}
         {% set runs = dbt.ops_table('runs') %}
-        {% set locked = adapter.lock_state(runs | string) %}
+        {% set locked = adapter.lock_state(dbt.table_name(runs)) %}
         {% do dbt.create_ops_table(runs, dbt.run_columns()) %}
         {% do dbt.create_ops_view('model_runs', 'select invocation_id, started_at, inline(model_runs) from ' ~ runs) %}
         {% do dbt.create_ops_view(

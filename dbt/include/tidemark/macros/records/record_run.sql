@@ -13,7 +13,7 @@
     {% if rows or checkpoints or failed %}
         {% set run = dbt.run_row(results, failed) %}
         {% do run.update(model_runs=rows, checkpoints=checkpoints) %}
-        {% set locked = adapter.lock_state(dbt.ops_table('runs') | string) %}
+        {% set locked = adapter.lock_state(dbt.table_name(dbt.ops_table('runs'))) %}
         {% do dbt.insert_record(dbt.ops_table('runs'), dbt.run_columns(), run) %}
         {% do adapter.unlock_tables(locked) %}
     {% endif %}
