@@ -11,7 +11,7 @@ import typer
 
 from python_ingest import project
 from python_ingest.commands.add_feed import add_feed
-from python_ingest.commands.build import DATA_ONLY, build_models, rebuild_range
+from python_ingest.commands.build import rebuild_range
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.commands.init_project import init_project
@@ -38,6 +38,7 @@ from python_ingest.commands.options import (
     Tables,
 )
 from python_ingest.commands.prove import prove_models
+from python_ingest.commands.run import run_all
 from python_ingest.commands.serve import serve_lake
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
@@ -49,7 +50,6 @@ from python_ingest.feeds.declarations import choose
 from python_ingest.lake.lock import hold
 from python_ingest.lake.place import lake_folder
 from python_ingest.project.build import plain_message
-from python_ingest.project.selection import selected_feeds
 from python_ingest.project.session import warm_session
 from python_ingest.simulators.commands import simulate
 
@@ -103,7 +103,7 @@ def land(
 @app.command("list")
 def list_feeds() -> None:
     """List the feeds with their last processed times, rows and lag."""
-    lakehouse = project.load()
+    lakehouse = _read()
     show_feeds(warm_session(lakehouse.root, may_be_remote=True), lakehouse)
 
 
@@ -139,12 +139,7 @@ def export(path: CsvFile, feeds: Feeds = None) -> None:
 @app.command()
 def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
     """Land feeds, then run `dbt build` in the same Spark session; --select limits both."""
-    lakehouse = _opened()
-    feeds = selected_feeds(lakehouse, select) if select else list(lakehouse.feeds.values())
-    spark = warm_session(lakehouse.root)
-    land_feeds(spark, lakehouse, feeds)
-    selected = ["--select", *select] if select else []
-    build_models([*DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
+    run_all(project.enter_root(), select or [], full_refresh=full_refresh)
 
 
 @app.command()
@@ -166,7 +161,7 @@ def rebuild(
 @app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
-    lakehouse = project.load()
+    lakehouse = _read()
     show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse)
 
 
@@ -179,7 +174,7 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 @app.command()
 def explain(models: Models = None) -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
-    show_plans(warm_session(project.load().root, may_be_remote=True), models or [])
+    show_plans(warm_session(_read().root, may_be_remote=True), models or [])
 
 
 @app.command()
@@ -220,9 +215,15 @@ def tour() -> None:
 
 
 def _opened() -> project.Project:
-    """Lock the lake before any slow step, then parse the project."""
-    project.enter_root()
+    """Choose a target with Spark in the process, lock the lake before slow steps, parse the project."""
+    project.choose_target(project.enter_root())
     hold(lake_folder())
+    return project.load()
+
+
+def _read() -> project.Project:
+    """Choose a target with one session, which may be on a server, and parse the project."""
+    project.choose_target(project.enter_root(), may_be_remote=True)
     return project.load()
 
 

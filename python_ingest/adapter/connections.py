@@ -31,9 +31,11 @@ class TidemarkCredentials(SparkCredentials):
 
     Attributes:
         table_format: `delta` or `iceberg`. An embedded Spark gets its settings; a server must have them.
+        embedded_target: if Spark is on a server, the target for commands that need it in the process.
     """
 
     table_format: str = "delta"
+    embedded_target: str = ""
 
     def __post_init__(self) -> None:
         if self.method == "session":

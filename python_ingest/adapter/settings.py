@@ -12,7 +12,7 @@ from dbt.clients.yaml_helper import load_yaml_text
 from jinja2 import Environment, StrictUndefined
 
 from python_ingest.feeds.databases import jdbc
-from python_ingest.lake.metastore import metastore
+from python_ingest.lake.metastore import metastore, rest_catalog
 from python_ingest.lake.place import lake_folder, lake_location
 from python_ingest.project.jars import FOLDER as JARS
 
@@ -34,6 +34,8 @@ def embedded_settings(table_format: str, given: Mapping[str, str] | None = None)
         settings |= _rendered("cluster")
     if metastore():
         settings |= _rendered("shared_catalog")
+    if table_format == "iceberg" and rest_catalog():
+        settings |= {name: value for name, value in _rendered("rest_catalog").items() if value}
     return {**settings, **given}
 
 
@@ -47,6 +49,7 @@ def _rendered(part: str) -> dict[str, str]:
         "catalog": str(lake_folder()),
         "metastore_url": url,
         "metastore": driver,
+        "rest_catalog": rest_catalog(),
         "jars": ",".join(sorted(path.absolute().as_uri() for path in JARS.glob("*.jar"))),
         "log4j2": (FOLDER / "log4j2.properties").as_uri(),  # a path may contain spaces, a Java option may not
     }

@@ -1,9 +1,11 @@
-"""The shared catalog: a PostgreSQL database behind Hive's metastore, or behind Iceberg's JDBC catalog."""
+"""Catalogs outside the lake: a PostgreSQL database behind Hive's metastore or Iceberg's JDBC catalog, and
+a catalog server with Iceberg's REST interface."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 
@@ -12,6 +14,7 @@ from python_ingest.feeds.connections import Connection, connection_in
 from python_ingest.feeds.databases import parameters
 
 METASTORE = "TIDEMARK_METASTORE"
+ICEBERG_REST = "TIDEMARK_ICEBERG_REST"
 
 
 def metastore() -> Connection | None:
@@ -23,6 +26,22 @@ def metastore() -> Connection | None:
     if not os.environ.get(METASTORE, "").strip():
         return None
     return connection_in(METASTORE, "metastore", "postgresql")
+
+
+def rest_catalog() -> str:
+    """Return the URL of the catalog server that TIDEMARK_ICEBERG_REST names; empty without one.
+
+    Raises:
+        TidemarkError: if the variable is not a URL of the web.
+    """
+    url = os.environ.get(ICEBERG_REST, "").strip()
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username):
+        raise TidemarkError(
+            f"{ICEBERG_REST} is not the URL of a catalog server.",
+            "Write it like https://HOST/api/catalog; TIDEMARK_ICEBERG_CREDENTIAL has the credential.",
+        )
+    return url
 
 
 def connected(to: Connection, **options: Any) -> psycopg.Connection[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
+from python_ingest.project.build import plain_message
 
 VIEWS = ("view", "ephemeral")
 OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # never run: its `meta` has the schema of the state tables
@@ -119,6 +121,38 @@ def spark_settings(root: Path, *, may_be_remote: bool = False) -> dict[str, str]
     return dict(credentials.server_side_parameters)
 
 
+def embedded_target(root: Path, *, may_be_remote: bool = False) -> str:
+    """Return the target for commands that need Spark in the process; empty if the profile's target fits.
+
+    Args:
+        root: the project's folder.
+        may_be_remote: whether Spark may be a Spark Connect server.
+
+    Raises:
+        TidemarkError: if the target's Spark is on a server, and no other target is named for it.
+    """
+    credentials, target = _credentials(root)
+    if getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
+        return ""
+    embedded = str(getattr(credentials, "embedded_target", ""))
+    if not embedded:
+        raise TidemarkError(
+            f"This command needs Spark in the process; the target '{target}' has none.",
+            "Name another with `embedded_target` in profiles.yml, or choose `local`: docs/targets.md.",
+        )
+    return embedded
+
+
+def choose_target(root: Path, *, may_be_remote: bool = False) -> None:
+    """Choose the target that `embedded_target` returns, for this process, as DBT_TARGET does.
+
+    Raises:
+        TidemarkError: as `embedded_target`.
+    """
+    if embedded := embedded_target(root, may_be_remote=may_be_remote):
+        os.environ["DBT_TARGET"] = embedded
+
+
 def settings_of_server(root: Path) -> dict[str, str]:
     """Return the Spark settings for a server that opens the lake as an embedded Spark does.
 
@@ -141,12 +175,24 @@ def settings_of_server(root: Path) -> dict[str, str]:
 def _credentials(root: Path) -> tuple[Any, str]:
     """Return the credentials of the profile's target, and its name."""
     from dbt.config.runtime import load_profile
-    from dbt.flags import get_flags
+    from dbt.flags import get_flags, set_from_args
+    from dbt_common.context import set_invocation_context
+    from dbt_common.exceptions import DbtRuntimeError
 
-    # else dbt reads the profiles of the last dbt command in this process, which may be another project's
+    set_invocation_context(os.environ)  # in which dbt's `env_var` looks
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
+    if not hasattr(flags, "LOG_CACHE_EVENTS"):  # no dbt command has run in this process
+        set_from_args(Namespace(), None)
+        flags = get_flags()  # type: ignore[no-untyped-call]
+    # else dbt reads the profiles of the last dbt command in this process, which may be another project's
     object.__setattr__(flags, "PROFILES_DIR", str(_profiles_folder(root)))
-    profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
+    try:
+        profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
+    except DbtRuntimeError as error:
+        raise TidemarkError(
+            f"The target in profiles.yml cannot be used: {plain_message(str(error))}",
+            "Correct it, set the variables that it names, or choose another one with DBT_TARGET.",
+        ) from None
     return profile.credentials, profile.target_name
 
 

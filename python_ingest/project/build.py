@@ -14,7 +14,7 @@ TABLES = ("seed", "model", "snapshot")
 TRACE = ("at org.", "at java.", "at scala.", "at io.", "JVM stacktrace", "Caused by:", "== SQL")
 BEFORE_PLAN = re.compile(r"SQLSTATE: \w+.*;$")
 RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (?P<said>.*?)(?: SQLSTATE: \w+)?\n")
-WRAPPERS = ("Runtime Error", "Database Error")
+WRAPPERS = ("Runtime Error", "Database Error", "Parsing Error")
 
 
 @dataclass(frozen=True)

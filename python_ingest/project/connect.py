@@ -32,7 +32,8 @@ def check_server(remote: str) -> None:
         socket.create_connection((place.hostname or "", place.port or PORT), timeout=10).close()
     except OSError as error:
         raise TidemarkError(
-            f"No Spark Connect server answers at {remote} ({error.strerror or error}).",
+            f"No Spark Connect server answers at sc://{place.hostname}:{place.port or PORT} "
+            f"({error.strerror or error}).",
             "Start one with `tidemark serve`, or give the address of yours in TIDEMARK_CONNECT.",
         ) from None
     try:

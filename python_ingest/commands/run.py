@@ -1,0 +1,52 @@
+"""`tidemark run`: land feeds, then `dbt build`, in one Spark session if Spark is in the process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from python_ingest import project
+from python_ingest.commands.build import DATA_ONLY, build_models
+from python_ingest.commands.land import land
+from python_ingest.console.output import output
+from python_ingest.lake.lock import hold
+from python_ingest.lake.place import lake_folder
+from python_ingest.project.selection import selected_feeds
+from python_ingest.project.session import warm_session
+
+
+def run_all(root: Path, select: Sequence[str], *, full_refresh: bool) -> None:
+    """Land the selected feeds and build the selected models.
+
+    With Spark on a server, a process of its own lands, on the target that `embedded_target` names.
+
+    Args:
+        root: the project's folder, which must be the current one.
+        select: dbt selectors; none for everything.
+        full_refresh: whether to build the tables anew.
+
+    Raises:
+        TidemarkError: if a feed or a model fails.
+    """
+    embedded = project.embedded_target(root)
+    if not embedded:
+        hold(lake_folder())
+    lakehouse = project.load()
+    feeds = selected_feeds(lakehouse, select) if select else list(lakehouse.feeds.values())
+    if not embedded:
+        land(warm_session(root), lakehouse, feeds)
+    elif feeds:
+        _land_elsewhere(embedded, [feed.name for feed in feeds])
+    selected = ["--select", *select] if select else []
+    build_models([*DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
+
+
+def _land_elsewhere(target: str, names: Sequence[str]) -> None:
+    options = ["--log-format", "json"] if output.as_json else []
+    command = [sys.executable, "-m", "python_ingest.cli", *options, "land", *names]
+    done = subprocess.run(command, env={**os.environ, "DBT_TARGET": target}, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)  # it has said why
