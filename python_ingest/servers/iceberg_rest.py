@@ -1,4 +1,4 @@
-"""A catalog server with Iceberg's REST interface: Iceberg's servlet, with a JDBC catalog on SQLite behind it."""
+"""A catalog server with Iceberg's REST interface: Iceberg's servlet before a JDBC catalog on SQLite."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ class Reader:
             **environment,
         }
 
-    def start(self, code: str) -> subprocess.Popen[str]:
-        """Start a process that runs Python code."""
+    def start(self, code: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a process that runs Python code, with more in its environment."""
         return subprocess.Popen(
             [sys.executable, "-c", code],
             cwd=self._project,
-            env=self._environment,
+            env=self._environment | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,4 +1,7 @@
-"""R5.1: a reader is killed three times, the broker once; each message is in bronze once, silver right."""
+"""R5.1: a reader is killed three times, the broker once, and a worker of the cluster that runs last.
+
+Each message is in bronze once, and silver and gold are right.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.servers.kafka import Kafka, kafka
+from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
 from tests.kills.reader import Reader, kill
 from tests.kills.stream import LAND, RUN, check, send
 
@@ -25,7 +29,15 @@ def broker() -> Iterator[Kafka]:
         yield started
 
 
-def test_killed_readers_and_a_restarted_broker(spark: SparkSession, broker: Kafka, tmp_path: Path) -> None:
+@pytest.fixture
+def cluster() -> Iterator[SparkCluster]:
+    with spark_cluster(workers=2) as started:
+        yield started
+
+
+def test_killed_readers_a_restarted_broker_and_a_killed_worker(
+    spark: SparkSession, broker: Kafka, cluster: SparkCluster, tmp_path: Path
+) -> None:
     """R5.1, R5.2: counts and content are exact in bronze, silver and gold."""
     sent = tmp_path / "sent.json"
     send(broker, sent, MESSAGES)
@@ -43,7 +55,9 @@ def test_killed_readers_and_a_restarted_broker(spark: SparkSession, broker: Kafk
         if wanted == 3:
             broker.stop()
             broker.start()
-    done = reader.start(RUN)
+    done = reader.start(RUN, DBT_TARGET="cluster", TIDEMARK_MASTER=cluster.url)
+    cluster.kill_busy_worker(PATIENCE)
     output, _ = done.communicate(timeout=PATIENCE)
     assert done.returncode == 0, output[-3000:]
+    assert cluster.alive() == 1
     check(spark, reader, sent, MESSAGES)

@@ -15,18 +15,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.servers.kafka import kafka
 from python_ingest.servers.object_store import object_store
 from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
 from python_ingest.simulators.user_events import simulate_user_events
 from tests.conftest import ROOT
-from tests.kills.reader import Reader
-from tests.kills.stream import RUN, check, send
 from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
-MESSAGES = 30_000
 TABLES = 6  # that dbt builds from the feed
 PATIENCE = 300  # seconds until a task of the late batch runs
 
@@ -112,24 +108,3 @@ def test_a_cluster_makes_the_same_tables(
         table: len(rows) for table, rows in local.rows.items()
     }
     assert found.rows == local.rows
-
-
-@pytest.mark.R5
-def test_each_message_is_in_the_tables_once(
-    spark: SparkSession, cluster: SparkCluster, tmp_path: Path
-) -> None:
-    """R5.1: from a topic through bronze and silver to gold, a worker killed between two commits."""
-    sent = tmp_path / "sent.json"
-    with kafka() as broker:
-        send(broker, sent, MESSAGES)
-        where = {"DBT_TARGET": "cluster", "TIDEMARK_MASTER": cluster.url}
-        reader = Reader(tmp_path, TIDEMARK_CONNECTION_STREAM=broker.url, **where)
-        process = reader.start(RUN)
-        until = time.monotonic() + PATIENCE
-        while reader.commits("device_events") < 2 and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
-        cluster.kill_busy_worker(PATIENCE)
-        output, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, output[-3000:]
-    assert cluster.alive() == 1
-    check(spark, reader, sent, MESSAGES)

@@ -1,4 +1,4 @@
-"""Targets whose Spark is on a server: what they connect to, and where commands run that need it in the process."""
+"""Targets with Spark on a server: what they connect to, and where those commands run that need a JVM."""
 
 from __future__ import annotations
 
