@@ -18,10 +18,10 @@ from python_ingest.commands.init_project import init_project
 from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
-from python_ingest.commands.list_feeds import show_feeds
 from python_ingest.commands.maintain import compact_tables, expire_versions
 from python_ingest.commands.options import (
     AcceptLoss,
+    AsJson,
     CompareAll,
     CsvFile,
     Debug,
@@ -31,6 +31,7 @@ from python_ingest.commands.options import (
     FullRefresh,
     Histories,
     LogFormat,
+    MetricsFile,
     Models,
     Port,
     Seed,
@@ -40,6 +41,7 @@ from python_ingest.commands.options import (
 from python_ingest.commands.prove import prove_models
 from python_ingest.commands.run import run_all
 from python_ingest.commands.serve import serve_lake
+from python_ingest.commands.status import show_status
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
@@ -100,11 +102,12 @@ def land(
         land_feeds(spark, lakehouse, chosen, how=how)
 
 
-@app.command("list")
-def list_feeds() -> None:
-    """List the feeds with their last processed times, rows and lag."""
+@app.command()
+def status(as_json: AsJson = False, openmetrics: MetricsFile = None) -> None:
+    """Show feeds, tables and the last run; the exit code is 4 for warnings and 5 for errors."""
     lakehouse = _read()
-    show_feeds(warm_session(lakehouse.root, may_be_remote=True), lakehouse)
+    spark = warm_session(lakehouse.root, may_be_remote=True)
+    raise typer.Exit(show_status(spark, lakehouse, as_json=as_json, metrics=openmetrics))
 
 
 @app.command()

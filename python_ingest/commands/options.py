@@ -39,3 +39,8 @@ Histories = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="The seed of the random histories.")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="The server's port on 127.0.0.1.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+MetricsFile = Annotated[
+    Optional[Path],
+    typer.Option("--openmetrics", help="Also write metrics for Prometheus to this file.", resolve_path=True),
+]

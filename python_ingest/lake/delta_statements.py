@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
+from python_ingest.clock import utc_time
 from python_ingest.lake.delta_log import DeltaLog, has_jvm
 
 if TYPE_CHECKING:
@@ -62,8 +63,11 @@ class DeltaStatements(DeltaLog):
         return self._history(number) if number > 0 else []
 
     def _history(self, number: int) -> list[dict[str, Any]]:
-        rows = self._spark.sql(f"describe history {self._table} limit {number}").collect()
-        return [row.asDict() for row in rows]
+        history = self._spark.sql(f"describe history {self._table} limit {number}")
+        rows = history.selectExpr(
+            "*", "unix_micros(timestamp) as at"
+        ).collect()  # whatever the zone of Python
+        return [{**row.asDict(), "timestamp": utc_time(row["at"]).replace(tzinfo=None)} for row in rows]
 
     @cached_property
     def _detail(self) -> Any:

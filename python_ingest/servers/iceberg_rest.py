@@ -29,9 +29,7 @@ def iceberg_rest(folder: Path, warehouse: str, settings: Mapping[str, str] | Non
     """
     own = [jar for pattern in OWN for jar in sorted(JARS.glob(pattern))]
     if not own:
-        raise MissingServerError(
-            "Iceberg's server is not in .servers/: `make test` fetches its jars"
-        )
+        raise MissingServerError("Iceberg's server is not in .servers/: `make test` fetches its jars")
     shared = [Path(pyspark.__file__).parent / "jars" / "*", *SPARK_JARS.absolute().glob("sqlite-jdbc-*.jar")]
     class_path = ":".join(map(str, own + shared))
     port = launch_gateway(classpath=class_path, java_path=java(), die_on_exit=True)

@@ -61,7 +61,7 @@ class FixtureProject:
 
     def invoke(self, *arguments: str) -> Any:
         """Run a dbt command; return its result."""
-        manifest = self._manifest() if self.folder.parent == FIXTURES else None
+        manifest = self.manifest() if self.folder.parent == FIXTURES else None
         return self._invoke(manifest, *arguments)
 
     def _invoke(self, manifest: Manifest | None, *arguments: str) -> Any:
@@ -71,7 +71,8 @@ class FixtureProject:
         assert outcome.exception is None
         return outcome.result
 
-    def _manifest(self) -> Manifest:
+    def manifest(self) -> Manifest:
+        """dbt's manifest of the fixture."""
         key = (self.folder.name, os.environ.get("DBT_TARGET"))
         prefix = self.prefix.encode()
         if key not in _parsed:

@@ -1,0 +1,1 @@
+"""The state of feeds, tables and runs, as `tidemark status` shows it."""

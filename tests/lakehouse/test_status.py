@@ -1,0 +1,106 @@
+"""`tidemark status`: what it says of feeds, tables and the last run, and how a monitor reads it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from pyspark.sql import SparkSession
+
+from python_ingest.clock import utc_now
+from python_ingest.commands.status import EXIT_CODES, show_status
+from python_ingest.project import Project
+from python_ingest.status.feeds import FeedStatus, feed_states
+from python_ingest.status.freshness import Limits
+from python_ingest.status.level import Level
+from python_ingest.status.tables import TableStatus, table_states
+from tests.conftest import ROOT, FeedFolder, both_formats
+from tests.lakehouse.conftest import Guarded
+
+DAY = timedelta(days=1)
+
+
+def _feed(people: FeedFolder) -> FeedStatus:
+    project = Project(ROOT, {"people": people.feed}, people.ops_schema)
+    (state,) = feed_states(people.spark, project)
+    return state
+
+
+def _tables(guarded: Guarded, **clock: Any) -> dict[str, TableStatus]:
+    states = table_states(guarded.spark, _project(guarded), **clock)
+    return {state.table.removeprefix(f"{guarded.prefix}_silver."): state for state in states}
+
+
+def _project(guarded: Guarded) -> Project:
+    return Project(ROOT, {}, f"{guarded.prefix}_ops", manifest=guarded.manifest())
+
+
+def test_a_feed_shows_what_landed_and_what_was_set_aside(people: FeedFolder) -> None:
+    """R4.1: rows, broken records, files set aside, and the time of the newest file."""
+    assert (_feed(people).rows, _feed(people).landed_at, _feed(people).level) == (0, None, Level.OK)
+    file = people.write("a.csv", "id,name\n1,Ada\n2,Bob,too many\n")
+    people.write("b.csv", "nothing,that,fits\n1,2,3\n")
+    people.land()
+    state = _feed(people)
+    assert (state.rows, state.rejected_records, state.rejected_files) == (2, 1, 1)
+    assert state.last_processed_at is not None
+    assert state.last_processed_at.timestamp() == pytest.approx(file.stat().st_mtime, abs=0.01)
+    assert (state.level, state.problem) == (Level.WARNING, "1 file set aside")
+
+
+def test_limits_are_those_of_the_declaration() -> None:
+    """A feed that never landed warns only if it has a limit."""
+    limits = Limits(warn_after=DAY, error_after=2 * DAY)
+    assert [limits.level(age) for age in (None, DAY / 2, 1.5 * DAY, 3 * DAY)] == [1, 0, 1, 2]
+    assert [Limits().level(age) for age in (None, 99 * DAY)] == [0, 0]
+
+
+@both_formats
+def test_a_table_shows_what_it_has_not_read(guarded: Guarded) -> None:
+    """R4.2: in versions and in seconds; a run reads them, and a failed run is an error."""
+    assert {state.problem for state in _tables(guarded).values()} == {"not built yet"}
+    guarded.insert("(1, 5), (2, 5)")
+    assert guarded.dbt("run").failed == []
+    state = _tables(guarded)["guarded"]
+    assert (state.rows_written, state.versions_behind, state.seconds_behind) == (2, 0, None)
+    assert state.files > 0 < state.bytes
+    guarded.insert("(3, 6)")
+    guarded.insert("(4, -1)")
+    state = _tables(guarded, clock=lambda: utc_now() + DAY)["guarded"]
+    assert (state.versions_behind, state.level) == (2, Level.OK)
+    assert state.seconds_behind is not None
+    assert 0 < state.seconds_behind - DAY.total_seconds() < DAY.total_seconds()
+    assert guarded.run("guarded") != ""
+    state = _tables(guarded)["guarded"]
+    assert (state.versions_behind, state.rows_written, state.level) == (2, None, Level.ERROR)
+    assert state.problem.startswith("the last run failed: ")
+
+
+def test_a_monitor_reads_the_exit_code_the_json_and_the_metrics(
+    guarded: Guarded, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R4.1: all three say the same."""
+    guarded.insert("(1, 5)")
+    assert guarded.dbt("run").failed == []
+    project, metrics = _project(guarded), tmp_path / "tidemark.prom"
+    capsys.readouterr()
+    code = show_status(spark, project, as_json=True, metrics=metrics)
+    said = json.loads(capsys.readouterr().out)
+    assert (code, said["level"]) == (0, 0)
+    written = {table["table"]: table["rows_written"] for table in said["tables"]}
+    families = {family.name: family for family in text_string_to_metric_families(metrics.read_text())}
+    assert {
+        sample.labels["table"]: sample.value for sample in families["tidemark_table_rows_written"].samples
+    } == written
+    assert families["tidemark_level"].samples[0].value == 0
+    guarded.insert("(2, -1)")
+    assert guarded.run("guarded") != ""
+    code = show_status(spark, project, as_json=False, metrics=None)
+    shown = capsys.readouterr().out
+    assert code == EXIT_CODES[Level.ERROR]
+    assert f"error {guarded.table('guarded')}: the last run failed: " in shown
+    assert "error last run: 1 model failed" in shown
