@@ -83,15 +83,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
 FORMATS = ["delta", "iceberg"]
-both_formats = pytest.mark.parametrize("table_format", FORMATS, indirect=True)
-# the same, of which `make test` runs Delta alone
-core_on_delta = pytest.mark.parametrize(
-    "table_format", [pytest.param("delta", marks=pytest.mark.core), *FORMATS[1:]], indirect=True
-)
-# of what the macros do alike for both formats; histories and the whole project run on both each time
-both_formats_nightly = pytest.mark.parametrize(
-    "table_format", FORMATS if os.environ.get("TIDEMARK_NIGHTLY") else FORMATS[:1], indirect=True
-)
+BY_DAY = FORMATS if os.environ.get("TIDEMARK_NIGHTLY") else FORMATS[:1]
+
+
+def _on(formats: list[str], *, core: bool = False) -> pytest.MarkDecorator:
+    """Run a test on formats; `make test` runs its Delta if it is `core`."""
+    marks = {"delta": [pytest.mark.core] if core else []}
+    params = [pytest.param(name, marks=marks.get(name, [])) for name in formats]
+    return pytest.mark.parametrize("table_format", params, indirect=True)
+
+
+both_formats, core_on_delta = _on(FORMATS), _on(FORMATS, core=True)
+# for what is done alike on both formats; histories, reading, and the whole project run on both each time
+both_formats_nightly, core_on_delta_nightly = _on(BY_DAY), _on(BY_DAY, core=True)
 
 
 @pytest.fixture

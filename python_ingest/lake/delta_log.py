@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 
 from python_ingest.lake.delta_commit import Appended, Written, history_row
+from python_ingest.lake.jvm import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,8 +37,8 @@ def make_active(spark: SparkSession) -> None:
     """
     if not has_jvm(spark):
         return
-    jvm: Any = spark._jvm
-    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    sessions = java_class(spark, "org.apache.spark.sql.classic.SparkSession")
+    sessions.setActiveSession(spark._jsparkSession)
 
 
 class DeltaLog:
@@ -51,13 +52,14 @@ class DeltaLog:
     def __init__(self, spark: SparkSession, table: str) -> None:
         self._spark, self._table = spark, table
         schema, _, name = table.partition(".")
-        jvm: Any = spark._jvm
-        self._jvm = jvm
-        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, jvm.scala.Option.apply(schema))
+        self._option = java_class(spark, "scala.Option")
+        identifier = java_class(spark, "org.apache.spark.sql.catalyst.TableIdentifier")(
+            name, self._option.apply(schema)
+        )
         make_active(spark)
-        delta = jvm.org.apache.spark.sql.delta
-        self._log: Any = delta.DeltaLog.forTable(spark._jsparkSession, identifier)
-        self._file_names: Any = delta.util.FileNames
+        logs = java_class(spark, "org.apache.spark.sql.delta.DeltaLog")
+        self._log: Any = logs.forTable(spark._jsparkSession, identifier)
+        self._file_names = java_class(spark, "org.apache.spark.sql.delta.util.FileNames")
 
     @property
     def version(self) -> int:
@@ -200,7 +202,7 @@ class DeltaLog:
 
     @cached_property
     def _snapshot(self) -> Any:
-        nothing = self._jvm.scala.Option.empty()
+        nothing = self._option.empty()
         return self._log.update(False, nothing, nothing)
 
     @cached_property

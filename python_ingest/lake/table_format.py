@@ -9,6 +9,7 @@ from uuid import uuid4
 from pyspark.sql import functions as f
 
 from python_ingest.lake.delta_statements import log_of
+from python_ingest.lake.jvm import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -86,9 +87,9 @@ def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
 
 def loaded_iceberg(spark: SparkSession, table: str) -> Any:
     """Return an Iceberg table as Iceberg's own object, which reads snapshots without a Spark job."""
-    jvm: Any = spark._jvm
     name = f"{spark.catalog.currentCatalog()}.{table}"
-    loaded = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
+    tables = java_class(spark, "org.apache.iceberg.spark.Spark3Util")
+    loaded = tables.loadIcebergTable(spark._jsparkSession, name)
     loaded.refresh()
     return loaded
 

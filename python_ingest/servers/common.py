@@ -14,6 +14,7 @@ from pathlib import Path
 from python_ingest.servers.leash import leash
 
 JARS = Path(__file__).resolve().parents[2] / ".servers"
+QUICK_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")  # for what runs some minutes
 PATIENCE = 60  # seconds to wait until a server answers
 
 

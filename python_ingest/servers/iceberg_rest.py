@@ -12,7 +12,7 @@ from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
 from python_ingest.project.jars import FOLDER as SPARK_JARS
 from python_ingest.project.jars import java
-from python_ingest.servers.common import JARS, MissingServerError, free_port
+from python_ingest.servers.common import JARS, QUICK_JAVA, MissingServerError, free_port
 
 HOST = "127.0.0.1"
 OWN = ("iceberg-*.jar", "httpc*5-*.jar", "caffeine-*.jar")
@@ -32,7 +32,7 @@ def iceberg_rest(folder: Path, warehouse: str, settings: Mapping[str, str] | Non
         raise MissingServerError("Iceberg's server is not in .servers/: `make test` fetches its jars")
     shared = [Path(pyspark.__file__).parent / "jars" / "*", *SPARK_JARS.absolute().glob("sqlite-jdbc-*.jar")]
     class_path = ":".join(map(str, own + shared))
-    port = launch_gateway(classpath=class_path, java_path=java(), die_on_exit=True)
+    port = launch_gateway(classpath=class_path, javaopts=list(QUICK_JAVA), java_path=java(), die_on_exit=True)
     gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
     properties = {
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",

@@ -12,7 +12,14 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from python_ingest.servers.common import JARS, MissingServerError, free_port, scratch_folder, wait_until
+from python_ingest.servers.common import (
+    JARS,
+    QUICK_JAVA,
+    MissingServerError,
+    free_port,
+    scratch_folder,
+    wait_until,
+)
 
 SETTINGS = """
 process.roles=broker,controller
@@ -58,7 +65,7 @@ class Kafka:
         jars = [str(jar) for jar in sorted(JARS.glob("*.jar")) if not jar.name.startswith("s3proxy")]
         if not any("/kafka_" in jar for jar in jars):
             raise MissingServerError("Kafka's jars are not in .servers/: `make test` fetches them")
-        self._java = ["java", "-Xmx512m", "-cp", ":".join(jars)]
+        self._java = ["java", *QUICK_JAVA, "-Xmx512m", "-cp", ":".join(jars)]
         settings = SETTINGS.format(port=port, controller=controller, folder=folder)
         (folder / "server.properties").write_text(settings, encoding="utf-8")
         identity = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from python_ingest.servers.common import JARS, MissingServerError, free_port, wait_until
+from python_ingest.servers.common import JARS, QUICK_JAVA, MissingServerError, free_port, wait_until
 from python_ingest.servers.leash import leash
 
 WITHOUT_TAGS = "change.detection.version.required"  # s3proxy has no tag for a file that was copied by hand
@@ -74,7 +74,7 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
     properties = folder / "s3proxy.properties"
     properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
     with (folder / "s3proxy.log").open("w") as log, leash(folder):
-        command = ["java", "-Xmx256m", "-jar", str(jar), "--properties", str(properties)]
+        command = ["java", *QUICK_JAVA, "-Xmx256m", "-jar", str(jar), "--properties", str(properties)]
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
             wait_until(lambda: _answers(store.endpoint), process, folder / "s3proxy.log")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyspark
 
-from python_ingest.servers.common import free_port, scratch_folder, wait_until
+from python_ingest.servers.common import QUICK_JAVA, free_port, scratch_folder, wait_until
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 PACKAGE = "org.apache.spark.deploy"
@@ -88,6 +88,7 @@ class SparkCluster:
 
     def _spawn(self, name: str, java_class: str, *words: str) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
+        environment["SPARK_DAEMON_JAVA_OPTS"] = " ".join(QUICK_JAVA)
         command = [str(SPARK_CLASS), java_class, "--host", "127.0.0.1", *self._settings, *words]
         with (self._folder / f"{name}.log").open("w") as log:
             return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)

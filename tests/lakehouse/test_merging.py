@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import both_formats, both_formats_nightly, core_on_delta, latest_version
+from tests.conftest import both_formats_nightly, core_on_delta_nightly, latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
@@ -16,7 +16,7 @@ VISITS = "visit_id string, visit_day date, page string"
 
 
 @pytest.mark.R4
-@core_on_delta
+@core_on_delta_nightly
 def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     """R4.3: John becomes Johnny, Mary is inserted, Sam is untouched."""
     source = cases.create_source("customers_in", CUSTOMERS)
@@ -130,7 +130,7 @@ def test_keys_of_another_source_do_not_go_with_a_pruned_one(cases: FixtureProjec
     assert "Remove `touched`" in cases.run("mistaken")
 
 
-@both_formats
+@both_formats_nightly
 @pytest.mark.R5
 def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
     """R5.3: touched partitions only; an emptied one goes; no session setting stays changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import MakeFeed, both_formats, both_formats_nightly, core_on_delta, latest_version
+from tests.conftest import MakeFeed, both_formats_nightly, core_on_delta, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
@@ -86,7 +86,7 @@ def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: G
     assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
 
 
-@both_formats
+@both_formats_nightly
 def test_what_came_and_went_between_two_runs_leaves_no_trace(cases: FixtureProject) -> None:
     """R1.5: a largest value of a version that nothing has read is not the largest of the present rows."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
@@ -99,7 +99,7 @@ def test_what_came_and_went_between_two_runs_leaves_no_trace(cases: FixtureProje
     assert cases.rows("pair_spans") == [(5, 1, 1, 1), (6, 1, 2, 2)]
 
 
-@both_formats
+@both_formats_nightly
 def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) -> None:
     """R1.5: new and updated rows cannot say what went, so the model would keep it."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
@@ -130,7 +130,7 @@ def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: Fixtu
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
 
 
-@both_formats
+@both_formats_nightly
 def test_lost_files_that_land_again_change_no_other_row(cases: FixtureProject, make_feed: MakeFeed) -> None:
     """R1.5: an older file that comes back wins over no newer one: silver is as it was before the loss."""
     columns = {"id": "string", "name": "string", "sent": "string"}

@@ -90,7 +90,7 @@ FAULTS = (
         f"{LAND}kafka/test_landing.py",
     ),
     Fault(
-        "a live shop is followed for two weeks",
+        "a live shop is followed for days",
         "python_ingest/postgresql/window.py",
         'conditions = [sql.SQL("{} >= {}").format(sql.Identifier(name), low) for name, low in self._lows()]',
         "conditions: list[sql.Composable] = []",

@@ -17,15 +17,7 @@ from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import Project
 from python_ingest.status.feeds import feed_states
-from tests.conftest import (
-    ROOT,
-    FeedFolder,
-    MakeFeed,
-    both_formats,
-    both_formats_nightly,
-    core_on_delta,
-    take_back,
-)
+from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats_nightly, core_on_delta_nightly, take_back
 
 pytestmark = pytest.mark.R1
 
@@ -61,7 +53,7 @@ def _jobs(spark: SparkSession, group: str) -> int:
     return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
 
 
-@core_on_delta
+@core_on_delta_nightly
 def test_the_landing_stops_where_landed_rows_are_gone(make_feed: MakeFeed) -> None:
     """R1.5: a part deleted, a version taken back: files and cause are named; restored, all goes on."""
     people = make_feed()
@@ -88,7 +80,7 @@ def test_the_landing_stops_where_landed_rows_are_gone(make_feed: MakeFeed) -> No
         people.land()
 
 
-@both_formats
+@both_formats_nightly
 def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     """R1.5: under their own batches; what was left of a file does not double; the next landing is quiet."""
     people = make_feed(on_lost_rows="land_again")
@@ -181,7 +173,7 @@ def test_accepted_once_and_for_these_rows_only(make_feed: MakeFeed) -> None:
     ]
 
 
-@core_on_delta
+@core_on_delta_nightly
 def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: SparkSession) -> None:
     """R1.5: columns, properties, compaction, rows added; and to know that takes no Spark job."""
     people = make_feed()

@@ -1,0 +1,25 @@
+"""Classes of the JVM by name.
+
+`spark._jvm.org.apache…` asks the JVM for each word, which looks for a class of that name in all jars: about
+a millisecond a word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from py4j.java_gateway import JavaClass
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def java_class(spark: SparkSession, name: str) -> Any:
+    """Return a class, for its constructors and static methods; nothing is asked of the JVM.
+
+    Args:
+        spark: a session with a JVM.
+        name: the full name, such as `java.lang.Runtime`.
+    """
+    gateway: Any = spark.sparkContext._gateway
+    return JavaClass(name, gateway._gateway_client)
