@@ -123,7 +123,7 @@ def write(path: Path, spark: SparkSession, windows: list[Window]) -> None:
         "",
         *markdown_table(["increment", "median s", "heap, MiB", "Python, MiB", "files in the lake"], rows),
         "",
-        "The files grow with the commits. `tidemark compact` and `tidemark expire` remove them.",
+        "The files grow with the commits. `tidemark maintain` removes them.",
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

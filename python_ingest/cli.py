@@ -18,7 +18,7 @@ from python_ingest.commands.init_project import init_project
 from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
-from python_ingest.commands.maintain import compact_tables, expire_versions
+from python_ingest.commands.maintain import maintain_tables, show_plan
 from python_ingest.commands.options import (
     AcceptLoss,
     AsJson,
@@ -33,6 +33,8 @@ from python_ingest.commands.options import (
     LogFormat,
     MetricsFile,
     Models,
+    OlderThan,
+    OnlyPlan,
     Port,
     Seed,
     Select,
@@ -181,22 +183,11 @@ def explain(models: Models = None) -> None:
 
 
 @app.command()
-def compact(tables: Tables = None) -> None:
-    """Merge many small files of tables into few; rows do not change."""
+def maintain(tables: Tables = None, hours: OlderThan = 168, only_plan: OnlyPlan = False) -> None:
+    """Merge small files and delete old versions, except those that a model has not read yet."""
     lakehouse = _opened()
-    compact_tables(warm_session(lakehouse.root), lakehouse, tables or [])
-
-
-@app.command()
-def expire(
-    tables: Tables = None,
-    hours: Annotated[
-        int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")
-    ] = 168,
-) -> None:
-    """Delete old versions of tables, except those that a model has not read yet."""
-    lakehouse = _opened()
-    expire_versions(warm_session(lakehouse.root), lakehouse, tables or [], hours)
+    act = show_plan if only_plan else maintain_tables
+    act(warm_session(lakehouse.root), lakehouse, tables or [], hours)
 
 
 @app.command()

@@ -44,3 +44,5 @@ MetricsFile = Annotated[
     Optional[Path],
     typer.Option("--openmetrics", help="Also write metrics for Prometheus to this file.", resolve_path=True),
 ]
+OlderThan = Annotated[int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")]
+OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what would be done; change nothing.")]

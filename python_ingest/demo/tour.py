@@ -15,7 +15,7 @@ from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models, rebuild_range
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.land import land
-from python_ingest.commands.maintain import compact_tables
+from python_ingest.commands.maintain import maintain_tables
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.output import output
 from python_ingest.console.tables import show_rows
@@ -144,7 +144,7 @@ class Tour:
             "select min_by(snapshot_id, committed_at) from silver.user_events.snapshots"
         ).collect()[0][0]
         self._show(f"select count(*) as rows from silver.user_events version as of {first}")
-        self._command("tidemark compact silver.user_events", lambda: self._compact("silver.user_events"))
+        self._command("tidemark maintain silver.user_events", lambda: self._maintain("silver.user_events"))
         self._command("tidemark verify user_events", lambda: show_verdicts(self._spark, ["user_events"]))
         self._switch("local")
 
@@ -176,8 +176,8 @@ class Tour:
         os.environ["DBT_TARGET"] = target
         retarget(self._spark, self._lakehouse.root)
 
-    def _compact(self, table: str) -> None:
-        compact_tables(self._spark, self._lakehouse, [table])
+    def _maintain(self, table: str) -> None:
+        maintain_tables(self._spark, self._lakehouse, [table], hours=168)
 
     def _arrive(self, feed: str, pattern: str) -> None:
         for file in sorted((RAW / feed).glob(pattern)):

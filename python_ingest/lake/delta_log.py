@@ -167,6 +167,15 @@ class DeltaLog:
                 nulls.update({c: n for c, n in statistics.get("nullCount", {}).items() if isinstance(n, int)})
         return Appended(rows, dict(nulls)) if is_it else None
 
+    def small_files(self, limit: int) -> int:
+        """Return how many files below `limit` bytes share a partition with another one; starts a job."""
+        from pyspark.sql import DataFrame
+        from pyspark.sql import functions as f
+
+        files = DataFrame(self._snapshot.allFiles().toDF(), self._spark).where(f"size < {limit}")
+        by_partition = files.groupBy(f.expr("to_json(partitionValues)")).count()
+        return sum(row["count"] for row in by_partition.where("count > 1").collect())
+
     def _commit(self, version: int) -> dict[str, Any] | None:
         path = self._path(version)
         try:

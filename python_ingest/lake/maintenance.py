@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -90,10 +91,10 @@ def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: s
         ops_schema: the schema of the checkpoints.
     """
     horizon = datetime.now(timezone.utc) - timedelta(hours=hours)
-    marks = _marks(spark, ops_schema)
+    marks = marks_of(spark, ops_schema)
     for table in tables:
         started = time.monotonic()
-        done = Maintained(table, unread=_unread(spark, table, marks.get(table, {}), horizon))
+        done = Maintained(table, unread=unread_by(spark, table, marks.get(table, {}), horizon))
         if not done.unread:
             is_delta = table_format(spark) == DELTA
             done.before = _vacuum(spark, table, hours) if is_delta else _drop(spark, table, horizon)
@@ -103,19 +104,29 @@ def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: s
 
 def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
     """Vacuum a table if that deletes anything; a dry run lists at most 1,000 files."""
-    settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}  # readers look for it in the history
-    if hours < CHECKED_HOURS:  # safe, because only one process uses the lake
+    with allowing(spark, hours):
+        if spark.sql(f"vacuum {table} retain {hours} hours dry run").isEmpty():
+            return 0
+        spark.sql(f"vacuum {table} retain {hours} hours")
+    return int(_first(spark, f"describe history {table} limit 1")["operationMetrics"]["numDeletedFiles"])
+
+
+@contextmanager
+def allowing(spark: SparkSession, hours: int) -> Iterator[None]:
+    """Let VACUUM write to the history, where readers look for it, and keep fewer hours than Delta allows.
+
+    That is safe, because no other process writes the table meanwhile.
+    """
+    settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}
+    if hours < CHECKED_HOURS:
         settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:
-        if spark.sql(f"vacuum {table} retain {hours} hours dry run").isEmpty():
-            return 0
-        spark.sql(f"vacuum {table} retain {hours} hours")
+        yield
     finally:
         for name in settings:
             spark.conf.unset(name)
-    return int(_first(spark, f"describe history {table} limit 1")["operationMetrics"]["numDeletedFiles"])
 
 
 def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
@@ -127,7 +138,7 @@ def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
     return int(row["deleted_data_files_count"])
 
 
-def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
+def marks_of(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
     """Return the version up to which each model has read each table, by table and model."""
     if not table_exists(spark, f"{ops_schema}.runs"):  # Iceberg's catalog does not see the view `checkpoints`
         return {}
@@ -141,7 +152,7 @@ def _marks(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
     return found
 
 
-def _unread(spark: SparkSession, table: str, marks: dict[str, int], horizon: datetime) -> list[str]:
+def unread_by(spark: SparkSession, table: str, marks: dict[str, int], horizon: datetime) -> list[str]:
     """Return the models that have not caught up and would lose versions that they need.
 
     On Delta they need the commits after their version; on Iceberg they need that version itself.

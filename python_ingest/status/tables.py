@@ -36,7 +36,7 @@ class TableStatus:
         versions_behind: versions of its sources that it has not read.
         seconds_behind: the age of the oldest of them; None if there are none.
         files, bytes: of its present version.
-        has_small_files: whether `tidemark compact` would pay.
+        has_small_files: whether `tidemark maintain` would pay.
         level: an error if its last run failed or there is no table, a warning for small files.
         problem: what is wrong, in words; empty for nothing.
     """
@@ -82,7 +82,7 @@ def _state(name: str, own: Files, run: Any, unread: Sequence[datetime], now: dat
         level, problem = Level.WARNING, "not built yet"
     elif is_small:
         level = Level.WARNING
-        problem = f"{count_of(own.number, 'small file')}; `tidemark compact {name}` merges them"
+        problem = f"{count_of(own.number, 'small file')}; `tidemark maintain {name}` merges them"
     return TableStatus(
         name,
         last_run_at=utc_time(run["at"]) if run else None,

@@ -146,7 +146,7 @@ def test_device_tables_equal_a_rebuild(fleet: Fleet, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.R4
 def test_all_tables_of_state_can_be_compacted(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R4.4: `tidemark compact` takes the tables that there are; views are none of them."""
+    """R4.4: `tidemark maintain` takes the tables that there are; views are none of them."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "fleet")
     spark = fleet.lakehouse.spark
     there = chosen_tables(spark, project.load().tables, [])

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.maintenance import KEPT_SNAPSHOTS, chosen_tables, compact, expire
+from python_ingest.lake.maintenance_plan import plan
 from tests.conftest import both_formats, latest_version
 from tests.lakehouse.conftest import Guarded
 
@@ -36,6 +37,8 @@ def test_compaction_changes_no_row_and_is_nothing_new(guarded: Guarded) -> None:
     for number in range(4):
         guarded.insert(f"({number}, 5)")
     guarded.dbt("run")
+    (planned,) = plan(guarded.spark, [guarded.input], 0, f"{guarded.prefix}_ops")
+    assert (planned.small_files, planned.unread) == (4, [])
     (done,) = compact(guarded.spark, [guarded.input])
     assert (done.before, done.after) == (4, 1)
     assert guarded.spark.table(guarded.input).count() == 4
@@ -57,6 +60,8 @@ def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
         guarded.insert(f"({number}, 6)")
     (late,) = expire(guarded.spark, [guarded.input], 0, ops)
     assert late.unread == [f"{guarded.table('guarded')} (up to version {first})"]
+    (planned,) = plan(guarded.spark, [guarded.input], 0, ops)
+    assert (planned.unread, planned.old) == (late.unread, 0)
     (kept,) = expire(guarded.spark, [guarded.input], 24, ops)
     assert (kept.unread, kept.before) == ([], 0)
     assert guarded.said("guarded") == {"guarded": "4 inserted, 1 updated"}
@@ -64,6 +69,8 @@ def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
     for number in range(KEPT_SNAPSHOTS):
         guarded.insert(f"({number}, 7)")
     guarded.said("guarded")
+    (planned,) = plan(guarded.spark, [guarded.input], 0, ops)
+    assert planned.old > 0
     (done,) = expire(guarded.spark, [guarded.input], 0, ops)
     assert done.unread == []
     assert done.before > 0

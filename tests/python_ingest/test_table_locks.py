@@ -9,10 +9,13 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
+from python_ingest.commands.maintain import maintain_tables
 from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.lake.metastore import METASTORE
 from python_ingest.lake.table_locks import LOST, PAUSE, WAIT, lock_tables, locked, unlock_tables
+from python_ingest.project import Project
 from python_ingest.servers.postgresql import Postgres, postgres
 from tests.conftest import ROOT
 
@@ -62,6 +65,26 @@ def test_two_processes_share_the_lake_but_not_a_table(shared: Postgres) -> None:
     other.wait()
     with locked("gold.a", "gold.b"):
         pass
+
+
+def test_maintenance_leaves_out_a_table_that_another_process_writes(
+    shared: Postgres, spark: SparkSession, prefix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R4.4: it maintains the others, and says at the end who held which."""
+    spark.sql(f"create schema {prefix}_gold")
+    tables = (f"{prefix}_gold.busy", f"{prefix}_gold.free")
+    for table in tables:
+        for number in range(2):
+            spark.range(number, number + 1).coalesce(1).write.mode("append").saveAsTable(table)
+    other = holder(tables[0])
+    with pytest.raises(TidemarkError, match=rf"{tables[0]} is held by process {other.pid} on "):
+        maintain_tables(spark, Project(ROOT, {}, f"{prefix}_ops", tables), [], 168)
+    other.kill()
+    other.wait()
+    shown = capsys.readouterr().out
+    assert f"{tables[1]} " in shown
+    assert "2 files into 1" in shown
+    assert tables[0] not in shown
 
 
 def test_a_command_waits_as_long_as_it_is_told(shared: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
