@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class TidemarkError(Exception):
     """Base class of all expected errors: what happened, where, and what to do.
@@ -56,3 +59,14 @@ class UnprovenError(TidemarkError):
     """No table differs from its rebuild, but some tables cannot be compared."""
 
     exit_code = 3
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question that begins a fix, such as `Did you mean 'orders'? `; empty if no name is similar.
+
+    Args:
+        name: the name that is not known, perhaps mistyped.
+        known: the names that are.
+    """
+    similar = " or ".join(f"'{one}'" for one in get_close_matches(name, known, n=2))
+    return f"Did you mean {similar}? " if similar else ""

@@ -33,6 +33,10 @@ Follow = Annotated[
     bool, typer.Option("--follow", help="Land messages of topics as they arrive, until Ctrl-C.")
 ]
 LogFormat = Annotated[Format, typer.Option(help="text for people; json for one object per line.")]
+Deep = Annotated[bool, typer.Option("--deep", help="Also compare the hashes of Spark's jars.")]
+Skip = Annotated[
+    Optional[list[str]], typer.Option("--skip", help="Leave out a check, by its name; can be repeated.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 Histories = Annotated[
     int, typer.Option(min=1, help="Random histories for each combination of changed sources.")

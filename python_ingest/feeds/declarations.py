@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from python_ingest.errors import DeclarationError, LandingError
+from python_ingest.errors import DeclarationError, LandingError, did_you_mean
 from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.external_kinds import AnyExternal, external_keys, external_of
 from python_ingest.feeds.external_table import TableExternal
@@ -155,7 +155,8 @@ def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
             known = ", ".join(feeds) or "none"
             raise LandingError(
                 f"There is no feed named '{name}' (declared: {known}).",
-                "Name a declared feed, or declare it in models/bronze/_bronze__sources.yml.",
+                f"{did_you_mean(name, feeds)}Name a declared feed, or declare it in "
+                "models/bronze/_bronze__sources.yml.",
             )
     return [feeds[name] for name in wanted]
 

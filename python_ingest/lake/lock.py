@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TextIO
 
@@ -12,6 +13,7 @@ from python_ingest.errors import LakeBusyError
 from python_ingest.lake.metastore import metastore
 
 LOCK = ".lock"
+INSTANT = 0.05  # seconds; `holder` locks the lake for less
 _held: dict[Path, TextIO] = {}
 
 
@@ -32,18 +34,44 @@ def hold(lake: Path) -> None:
         return
     place.mkdir(parents=True, exist_ok=True)
     lock = (place / LOCK).open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.seek(0)
-        holder = lock.read().strip() or "another process"
+    is_ours = _locks(lock, fcntl.LOCK_EX)
+    if not is_ours:
+        time.sleep(INSTANT)
+        is_ours = _locks(lock, fcntl.LOCK_EX)
+    if not is_ours:
+        by = _name_in(lock)
         lock.close()
         raise LakeBusyError(
-            f"The lake {lake} is held by {holder}.",
+            f"The lake {lake} is held by {by}.",
             "Wait until it ends, or choose another lake with TIDEMARK_LAKE.",
-        ) from None
+        )
     lock.truncate(0)
     command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     lock.write(f"process {os.getpid()} ({command})")
     lock.flush()
     _held[place] = lock
+
+
+def holder(lake: Path) -> str:
+    """Return which process holds the lake, such as `process 4711 (tidemark run)`; empty if none does.
+
+    Args:
+        lake: the lake's folder, which may be missing.
+    """
+    if not (lake / LOCK).is_file():
+        return ""
+    with (lake / LOCK).open(encoding="utf-8") as lock:
+        return "" if _locks(lock, fcntl.LOCK_SH) else _name_in(lock)
+
+
+def _locks(lock: TextIO, how: int) -> bool:
+    try:
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _name_in(lock: TextIO) -> str:
+    lock.seek(0)
+    return lock.read().strip() or "another process"

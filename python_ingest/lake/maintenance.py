@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.clock import utc_time
-from python_ingest.errors import TidemarkError
+from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str
     unknown = [name for name in names if name not in there]
     if unknown:
         raise TidemarkError(
-            f"There is no table {', '.join(unknown)}.", f"Choose from: {', '.join(there) or 'none yet'}."
+            f"There is no table {', '.join(unknown)}.",
+            f"{did_you_mean(unknown[0], there)}Choose from: {', '.join(there) or 'none yet'}.",
         )
     return list(names) or there
 

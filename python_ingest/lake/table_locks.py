@@ -34,6 +34,12 @@ HOLDER = """
     where lock.locktype = 'advisory' and lock.granted
         and (lock.classid::bigint << 32 | lock.objid::bigint) = %s::bigint
 """
+HELD = """
+    select activity.application_name, lock.classid::bigint << 32 | lock.objid::bigint
+    from pg_locks as lock inner join pg_stat_activity as activity on lock.pid = activity.pid
+    where lock.locktype = 'advisory' and lock.granted
+        and lock.database = (select oid from pg_database where datname = current_database())
+"""
 
 
 class TableLocks:
@@ -163,6 +169,20 @@ def locked(*names: str, seconds: float | None = None) -> Iterator[None]:
         yield
     finally:
         unlock_tables(new)
+
+
+def held_tables(session: psycopg.Connection[Any], names: Iterable[str]) -> dict[str, list[str]]:
+    """Return which tables are locked, by the name of the process.
+
+    Args:
+        session: a session of the shared catalog's database.
+        names: tables as `schema.table`; PostgreSQL has only a number for each lock, so others have no name.
+    """
+    known = {_key(name): name for name in names}
+    held: dict[str, list[str]] = {}
+    for process, key in session.execute(HELD).fetchall():
+        held.setdefault(process or "another process", []).append(known.get(key, "a table of another project"))
+    return held
 
 
 def _shared() -> TableLocks | None:

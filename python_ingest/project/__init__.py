@@ -42,26 +42,34 @@ def enter_root() -> Path:
     Raises:
         TidemarkError: if there is no dbt project.
     """
+    root = find_root()
+    if root is None:
+        raise TidemarkError(
+            f"There is no dbt project in {Path.cwd()} or above it.",
+            "Run tidemark inside the project's folder, the one with dbt_project.yml.",
+        )
+    os.chdir(root)
+    return root
+
+
+def find_root() -> Path | None:
+    """Return the project's folder, searched from the current folder upwards; None if there is no project."""
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "dbt_project.yml").is_file():
-            os.chdir(folder)
-            return folder
-    raise TidemarkError(
-        f"There is no dbt project in {here} or above it.",
-        "Run tidemark inside the project's folder, the one with dbt_project.yml.",
-    )
+    return next((one for one in (here, *here.parents) if (one / "dbt_project.yml").is_file()), None)
 
 
-def load() -> Project:
+def load(*, silent: bool = False) -> Project:
     """Parse the project with dbt and validate its feeds.
+
+    Args:
+        silent: whether dbt prints no messages; an error has the first one.
 
     Raises:
         DbtError: if dbt cannot parse the project.
         DeclarationError: if a feed's declaration is invalid.
     """
     root = enter_root()
-    manifest = invoke_dbt(["--quiet", "parse"])
+    manifest = invoke_dbt([*(("--log-level", "none") if silent else ("--quiet",)), "parse"])
     sources = [source.to_dict() for source in manifest.sources.values()]
     if OPS_SCHEMA not in manifest.nodes:
         raise TidemarkError(
@@ -112,7 +120,7 @@ def spark_settings(root: Path, *, may_be_remote: bool = False) -> dict[str, str]
     Raises:
         TidemarkError: when the target's Spark is not embedded.
     """
-    credentials, target = _credentials(root)
+    credentials, target = credentials_of(root)
     if not getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
         raise TidemarkError(
             f"This command needs Spark in the process; the target '{target}' has none.",
@@ -131,7 +139,7 @@ def embedded_target(root: Path, *, may_be_remote: bool = False) -> str:
     Raises:
         TidemarkError: if the target's Spark is on a server, and no other target is named for it.
     """
-    credentials, target = _credentials(root)
+    credentials, target = credentials_of(root)
     if getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
         return ""
     embedded = str(getattr(credentials, "embedded_target", ""))
@@ -162,7 +170,7 @@ def settings_of_server(root: Path) -> dict[str, str]:
     Raises:
         TidemarkError: when the target has another adapter.
     """
-    credentials, target = _credentials(root)
+    credentials, target = credentials_of(root)
     if not hasattr(credentials, "settings_of_server"):
         raise TidemarkError(
             f"The target '{target}' of profiles.yml has another adapter than Tidemark's.",
@@ -172,8 +180,16 @@ def settings_of_server(root: Path) -> dict[str, str]:
     return settings
 
 
-def _credentials(root: Path) -> tuple[Any, str]:
-    """Return the credentials of the profile's target, and its name."""
+def credentials_of(root: Path, target: str | None = None) -> tuple[Any, str]:
+    """Return the credentials of a target, and its name.
+
+    Args:
+        root: the project's folder.
+        target: the target; None for the one that DBT_TARGET or the profile chooses.
+
+    Raises:
+        TidemarkError: if the profile or the target cannot be used.
+    """
     from dbt.config.runtime import load_profile
     from dbt.flags import get_flags, set_from_args
     from dbt_common.context import set_invocation_context
@@ -185,9 +201,9 @@ def _credentials(root: Path) -> tuple[Any, str]:
         set_from_args(Namespace(), None)
         flags = get_flags()  # type: ignore[no-untyped-call]
     # else dbt reads the profiles of the last dbt command in this process, which may be another project's
-    object.__setattr__(flags, "PROFILES_DIR", str(_profiles_folder(root)))
+    object.__setattr__(flags, "PROFILES_DIR", str(profiles_folder(root)))
     try:
-        profile = load_profile(str(root), {}, target_override=os.environ.get("DBT_TARGET"))
+        profile = load_profile(str(root), {}, target_override=target or os.environ.get("DBT_TARGET"))
     except DbtRuntimeError as error:
         raise TidemarkError(
             f"The target in profiles.yml cannot be used: {plain_message(str(error))}",
@@ -196,7 +212,7 @@ def _credentials(root: Path) -> tuple[Any, str]:
     return profile.credentials, profile.target_name
 
 
-def _profiles_folder(root: Path) -> Path:
+def profiles_folder(root: Path) -> Path:
     """Return the folder of profiles.yml, which dbt looks for in this order."""
     named = os.environ.get("DBT_PROFILES_DIR")
     if named:

@@ -13,6 +13,7 @@ from python_ingest.incremental.pinning import pinned
 from python_ingest.project import invoke_dbt
 from python_ingest.project.build import plain_message
 from python_ingest.project.model_code import code_of
+from python_ingest.project.selection import similar_names
 
 NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # the engine's macro `note` writes it
 PLAIN_READS = "\n{{ dbt.plain_reads() }}"  # a model without changes() and its kin says what it reads
@@ -86,10 +87,16 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
             node.raw_code += PLAIN_READS
     nodes = compiled_nodes(manifest, selected, json.dumps({"tidemark_purpose": purpose}))
     if not nodes:
-        raise DbtError(
-            f"No model matches {' '.join(selection)}.", "`dbt ls --resource-type model` lists them."
-        )
+        raise no_model(manifest, selection)
     return [_compiled(node, manifest) for node in nodes]
+
+
+def no_model(manifest: Any, selection: Sequence[str]) -> DbtError:
+    """Return the error for selectors that match no model."""
+    return DbtError(
+        f"No model matches {' '.join(selection)}.",
+        f"{similar_names(manifest, selection)}`dbt ls --resource-type model` lists them.",
+    )
 
 
 def model_selectors(selection: Sequence[str]) -> list[str]:

@@ -100,7 +100,7 @@ def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
     for stray in folder.glob("*.jar"):
         if stray.name not in locked:
             stray.unlink()
-    wanted = [jar for jar in jars if not _is_sound(folder / jar.file_name, jar)]
+    wanted = [jar for jar in jars if not is_sound(folder / jar.file_name, jar)]
     if not wanted:
         return []
     with tempfile.TemporaryDirectory() as scratch:
@@ -108,7 +108,7 @@ def fetch(jars: Sequence[Jar], folder: Path) -> list[Path]:
         fetched = []
         for jar in wanted:
             found = Path(scratch) / "jars" / jar.file_name
-            if not _is_sound(found, jar):
+            if not is_sound(found, jar):
                 raise TidemarkError(
                     f"{jar.file_name} has the SHA-256 {_sha256(found)}, which differs from the lock file.",
                     "If you changed the version on purpose, write this hash to the lock file.",
@@ -194,7 +194,8 @@ def _ivy_jar() -> Path:
     return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
 
 
-def _is_sound(path: Path, jar: Jar) -> bool:
+def is_sound(path: Path, jar: Jar) -> bool:
+    """Return whether a file is there and has the hash of a locked jar."""
     return path.is_file() and _sha256(path) == jar.sha256
 
 

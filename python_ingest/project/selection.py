@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
-from python_ingest.errors import DbtError
+from python_ingest.errors import DbtError, did_you_mean
 from python_ingest.feeds.declarations import Feed
 from python_ingest.project import Project
 
@@ -30,7 +31,7 @@ def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
     if not chosen:
         raise DbtError(
             f"Nothing matches {' '.join(selection)}{f': {outcome.exception}' if outcome.exception else ''}.",
-            "`dbt ls` lists what can be selected.",
+            f"{similar_names(project.manifest, selection)}`dbt ls` lists what can be selected.",
         )
     nodes = project.manifest.nodes
     read = [below for name in chosen if name in nodes for below in nodes[name].depends_on_nodes]
@@ -41,3 +42,15 @@ def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
         }:
             return list(feeds.values())
     return []
+
+
+def similar_names(manifest: Any, selection: Sequence[str]) -> str:
+    """Return a question that names what a selector may have meant; empty if nothing is similar.
+
+    Args:
+        manifest: dbt's manifest.
+        selection: dbt selectors that match nothing.
+    """
+    known = {node.name for node in (*manifest.nodes.values(), *manifest.sources.values())}
+    words = (selector.strip("+@0123456789").rpartition(".")[2] for selector in selection)
+    return next(filter(None, (did_you_mean(word, known) for word in words)), "")

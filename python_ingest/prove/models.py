@@ -12,7 +12,7 @@ from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.project import VIEWS
-from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors
+from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors, no_model
 from python_ingest.project.model_code import code_of
 from python_ingest.prove.drawing import Table
 from python_ingest.prove.proof import Model
@@ -48,12 +48,14 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
         selection: dbt selectors; empty for all models.
 
     Raises:
-        DbtError: if a model does not compile.
+        DbtError: if a model does not compile, or none matches.
     """
     from dbt.cli.main import dbtRunner
 
     selected = model_selectors(selection)
     nodes = compiled_nodes(manifest, [f"+{name}" for name in selected])
+    if not nodes and selection:
+        raise no_model(manifest, selection)
     listing = ["--log-level", "none", "ls", "--select", *selected, "--output", "name"]
     listed: Any = dbtRunner(manifest).invoke(listing).result
     chosen = set(listed or [])

@@ -1,0 +1,1 @@
+"""Checks of an installation and its lake, without Spark: `tidemark doctor`."""

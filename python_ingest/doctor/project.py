@@ -1,0 +1,133 @@
+"""Open the dbt project as far as that is possible, and report what is in the way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from python_ingest.doctor.finding import Checked, Finding, error
+from python_ingest.doctor.secrets import redacted
+from python_ingest.doctor.subject import Subject
+from python_ingest.errors import TidemarkError, did_you_mean
+from python_ingest.project import credentials_of, find_root, load, profiles_folder
+from python_ingest.project.connect import PORT
+
+PROJECT, PROFILES = "dbt_project.yml", "profiles.yml"
+STATE = ("landing", "runs")  # names that processes lock in the schema of the state tables
+
+
+@dataclass
+class _Opened:
+    """What is known of the project so far."""
+
+    findings: list[Finding] = field(default_factory=list)
+    target: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    server: str = ""
+    extras: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False) -> Subject:
+    """Change to the project's folder, open its profile and parse it; return what the checks look at.
+
+    Args:
+        today: the date.
+        is_deep: whether to read whole files.
+        is_skipped: whether to leave profile and models alone.
+    """
+    root, opened = find_root(), _Opened()
+    if root is not None:
+        os.chdir(root)
+    if not is_skipped:
+        try:
+            _open(root, opened)
+        except TidemarkError as problem:
+            opened.findings.append(error(redacted(problem.what), redacted(problem.fix)))
+        except Exception as problem:
+            said = redacted(f"The project cannot be opened: {type(problem).__name__}: {problem}")
+            opened.findings.append(error(said, "Correct what the other checks report first."))
+    return Subject(
+        today, is_deep, root, opened.target, opened.settings, opened.server, opened.extras, opened.locations,
+        opened.tables, tuple(opened.findings),
+    )  # fmt: skip
+
+
+def check_project(subject: Subject) -> Checked:
+    """Report what `open_project` found."""
+    if subject.root is None or not subject.target:
+        return Checked(str(subject.root or "none"), subject.findings)
+    where = f"Spark at {subject.server}" if subject.server else "Spark in the process"
+    feeds = f", {len(subject.tables)} tables" if subject.tables else ""
+    return Checked(f"target {subject.target}, {where}{feeds}: {subject.root}", subject.findings)
+
+
+def _open(root: Path | None, opened: _Opened) -> None:
+    """Fill in what is known, and stop with an error where the rest depends on what is broken."""
+    if root is None:
+        raise TidemarkError(
+            f"There is no dbt project in {Path.cwd()} or above it.",
+            "Run this command in the project's folder, or write a project with `tidemark init`.",
+        )
+    profile = _mapping(root / PROJECT).get("profile", "")
+    profiles = _mapping(profiles_folder(root) / PROFILES)
+    credentials, opened.target = credentials_of(root)
+    if credentials.type != "tidemark":
+        raise TidemarkError(
+            f"The target '{opened.target}' has another adapter: `type: {credentials.type}`.",
+            f"Write `type: tidemark` in it, in {profiles_folder(root) / PROFILES}, or choose another target "
+            "with DBT_TARGET.",
+        )
+    _find_spark(root, opened, credentials, profiles.get(profile) or {})
+    lakehouse = load(silent=True)
+    external = (feed.external for feed in lakehouse.feeds.values())
+    opened.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
+    opened.tables = (*lakehouse.tables, *(f"{lakehouse.ops_schema}.{name}" for name in STATE))
+
+
+def _find_spark(root: Path, opened: _Opened, credentials: Any, profile: Mapping[str, Any]) -> None:
+    """Fill in where Spark is; report an `embedded_target` that cannot land."""
+    if credentials.is_embedded:
+        opened.settings = credentials.server_side_parameters
+        return
+    if credentials.remote:
+        place = urlsplit(credentials.remote)
+        opened.server, opened.extras = f"{place.hostname}:{place.port or PORT}", ("connect",)
+    else:
+        opened.server, opened.extras = f"{credentials.host}:{credentials.port}", ("thrift",)
+    name, targets = credentials.embedded_target, profile.get("outputs") or {}
+    if not name:
+        return
+    where = f"embedded_target of the target '{opened.target}' in {profiles_folder(root) / PROFILES}"
+    if name not in targets:
+        fix = f"{did_you_mean(name, targets)}Choose one of: {', '.join(targets)}."
+        opened.findings.append(error(f"{where} is '{name}', which is not a target.", fix))
+        return
+    embedded, _ = credentials_of(root, name)
+    if not getattr(embedded, "is_embedded", False):
+        fix = "Name a target with `type: tidemark` and `method: session`, and without `spark.remote`."
+        opened.findings.append(error(f"{where} is '{name}', whose Spark is not in the process.", fix))
+        return
+    opened.settings = embedded.server_side_parameters
+
+
+def _mapping(path: Path) -> Mapping[str, Any]:
+    """Read a YAML file; its templates stay as they are."""
+    from dbt.clients.yaml_helper import load_yaml_text
+    from dbt_common.exceptions import DbtValidationError
+
+    try:
+        found = load_yaml_text(path.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        raise TidemarkError(f"{path} does not exist.", "Write it with `tidemark init`.") from None
+    except (DbtValidationError, OSError, UnicodeDecodeError) as problem:
+        raise TidemarkError(f"{path} is not YAML: {str(problem).strip()}", "Correct it.") from None
+    if not isinstance(found, dict):
+        raise TidemarkError(f"{path} is not a mapping of names to values.", "Correct it.")
+    return found

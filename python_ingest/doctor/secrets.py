@@ -1,0 +1,32 @@
+"""Remove secrets from the messages of other programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import unquote
+
+URLS = re.compile(r"TIDEMARK_(CONNECTION_.+|METASTORE)")
+SECRETS = re.compile(r".*(SECRET|PASSWORD|TOKEN|CREDENTIAL).*")
+IN_URL = re.compile(
+    r"://[^/?#@]*?:(.*)@|[?&][^=&]*(?:password|secret|jaas|token)[^=&]*=([^&]+)", re.IGNORECASE
+)
+SHOWN = re.compile(r"(://[^\s/:@]*:)[^\s@]+@")
+
+
+def redacted(text: str) -> str:
+    """Return a text without the secrets of this process's environment, and without passwords in URLs."""
+    for secret in sorted(_secrets(), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return SHOWN.sub(r"\1***@", text)
+
+
+def _secrets() -> set[str]:
+    found: set[str] = set()
+    for name, value in os.environ.items():
+        if URLS.fullmatch(name):
+            parts = {part for match in IN_URL.finditer(value) for part in match.groups() if part}
+            found |= parts | {unquote(part) for part in parts}
+        elif SECRETS.fullmatch(name):
+            found |= {value, *value.split(":")}
+    return found - {""}

@@ -1,0 +1,45 @@
+"""What is checked: the project, as far as it can be opened, and the Spark that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from python_ingest.doctor.finding import Finding
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the checks look at.
+
+    Attributes:
+        today: the date, in UTC.
+        is_deep: whether to read whole files.
+        root: the project's folder, which is the current one; None outside of a project.
+        target: the target's name; empty if the profile cannot be used.
+        settings: the settings of the Spark that runs in a process of this project; empty if there is none, or
+            if it is not known.
+        server: the address of the Spark that the target uses, as `host:port`; empty in the process.
+        extras: the extras of the package `tidemark` that the target needs.
+        locations: where the files of feeds are.
+        tables: the project's tables and state tables, `schema.name`.
+        findings: what is wrong with the project.
+    """
+
+    today: date
+    is_deep: bool = False
+    root: Path | None = None
+    target: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    server: str = ""
+    extras: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def has_own_spark(self) -> bool:
+        """Whether Spark may start in a process of this project, as far as that is known."""
+        return bool(self.settings) or not self.server
