@@ -59,7 +59,9 @@ def examine(without: Sequence[str], *, is_deep: bool, today: date | None = None)
 
 def _print(name: str, checked: Checked) -> None:
     if output.as_json:
-        findings = [{"level": one.level.word, "said": one.said, "fix": one.fix} for one in checked.findings]
+        findings = [
+            {"level": one.level.word, "said": one.said, "fix": one.fix} for one in checked.worst_first
+        ]
         level = "skipped" if checked.level is Level.SKIPPED else checked.level.word
         output.text(checked.said, "checked", name=name, level=level, findings=findings)
         return
@@ -68,7 +70,7 @@ def _print(name: str, checked: Checked) -> None:
     line.append(f"{name:<{NAME}}", style)
     line.append(_wrapped(checked.said, INDENT + " " * NAME), style)
     output.console.print(line)
-    for finding in checked.findings:
+    for finding in checked.worst_first:
         # the line of the check has the worst level
         level = "" if finding.level is checked.level else f"{finding.level.word}: "
         output.console.print(Text(f"{INDENT}{_wrapped(level + finding.said, INDENT)}"))
@@ -78,7 +80,8 @@ def _print(name: str, checked: Checked) -> None:
 def _wrapped(text: str, indent: str) -> str:
     """Break a text into lines that fit the terminal; those after the first are indented."""
     width = min(output.console.width, NARROW) - len(indent)
-    lines = textwrap.wrap(text, max(width, 30), break_long_words=False, break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(max(width, 30), break_long_words=False, break_on_hyphens=False)
+    lines = [line for one in text.splitlines() for line in wrapper.wrap(one)]
     return f"\n{indent}".join(lines)
 
 

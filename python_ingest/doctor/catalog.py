@@ -24,6 +24,7 @@ DERBY_LOCK = Path("metastore", "dbex.lck")  # which Derby locks while a process 
 FLOCK = "hhqqi0q"  # the structure of Linux for a lock: type, whence, start, length, process
 WAREHOUSE, CREDENTIAL = "TIDEMARK_ICEBERG_WAREHOUSE", "TIDEMARK_ICEBERG_CREDENTIAL"
 SECONDS = 3
+STATE = ("landing", "runs")  # what processes lock among the state tables
 HIVE = "hive's schema"  # locked while Hive's tables are created
 
 
@@ -35,8 +36,9 @@ def check_catalog(subject: Subject) -> Checked:
         to = metastore()
         if to is None:
             return Checked(f"in files, in {lake_folder()}", tuple(_other_spark(lake_folder())))
+        names = [*subject.tables, *(f"{subject.ops_schema}.{name}" for name in STATE), HIVE]
         with connected(to, connect_timeout=SECONDS) as session:
-            held = held_tables(session, [*subject.tables, HIVE])
+            held = held_tables(session, names)
     except TidemarkError as failure:
         return Checked("does not answer", (error(failure.what, failure.fix),))
     fix = "Wait until it ends, or end it; TIDEMARK_LOCK_WAIT lets a command wait."

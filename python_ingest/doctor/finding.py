@@ -50,6 +50,10 @@ class Checked:
     is_skipped: bool = False
 
     @property
+    def worst_first(self) -> list[Finding]:
+        return sorted(self.findings, key=lambda finding: -finding.level)
+
+    @property
     def level(self) -> Level:
         worst = max((finding.level for finding in self.findings), default=Level.OK)
         return Level.SKIPPED if self.is_skipped and not self.findings else worst

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from python_ingest.doctor.finding import Checked, Finding, error, warning
-from python_ingest.doctor.place import gigabytes
 from python_ingest.doctor.subject import Subject
 
 FILES = 1024
@@ -31,7 +30,7 @@ def check_limits(subject: Subject) -> Checked:
     if not subject.has_own_spark:
         return Checked(f"{number} open files", tuple(findings))
     findings += _memory(wanted, there)
-    said = f"{number} open files; {wanted} for Spark of {gigabytes(there)} of memory"
+    said = f"{number} open files; {wanted} for Spark of {_gib(there)} of memory"
     return Checked(said, tuple(findings))
 
 
@@ -59,11 +58,13 @@ def _memory(wanted: str, there: int) -> Iterator[Finding]:
     heap = int(size[1]) * UNITS[size[2]]
     fix = f"Set {VARIABLE} to at most {max(int(SHARE * there / 2**20), 0)}m, or use a larger machine."
     if heap >= there:
-        yield error(f"Spark is to have {wanted}, and there are {gigabytes(there)} of memory.", fix)
+        yield error(f"Spark is to have {wanted}, and there are {_gib(there)} of memory.", fix)
     elif heap > SHARE * there:
-        said = (
-            f"Spark is to have {wanted} of {gigabytes(there)}; Java needs more than that, and may be killed."
-        )
+        said = f"Spark is to have {wanted} of {_gib(there)}; Java needs more than that, and may be killed."
         yield warning(said, fix)
     elif heap < LEAST:
         yield error(f"Spark is to have {wanted}, with which it does not start.", f"Set {VARIABLE} to 2g.")
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB"  # as Spark's `g`

@@ -41,7 +41,8 @@ def check_object_store(subject: Subject) -> Checked:
 
 def _jar(subject: Subject) -> Iterator[Finding]:
     named = subject.settings.get("spark.jars.packages", "") + subject.settings.get("spark.jars", "")
-    if subject.has_own_spark and JAR not in named and not any(Path(FOLDER).glob(f"{JAR}-*.jar")):
+    is_there = JAR in named or any(Path(FOLDER).glob(f"{JAR}-*.jar"))
+    if subject.has_own_spark and Path(FOLDER).is_dir() and not is_there:  # else check_jars reports it
         fix = "Run `python -m python_ingest.project.jars` in the project's folder, which fetches it."
         yield error(f"Spark cannot read s3a://: {FOLDER}/ has no {JAR}-….jar.", fix)
 

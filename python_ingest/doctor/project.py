@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 from python_ingest.doctor.finding import Checked, Finding, error
 from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
-from python_ingest.errors import TidemarkError, did_you_mean
+from python_ingest.errors import DbtError, TidemarkError, did_you_mean
 from python_ingest.project import credentials_of, find_root, load, profiles_folder
+from python_ingest.project.build import plain_message
 from python_ingest.project.connect import PORT
 
 PROJECT, PROFILES = "dbt_project.yml", "profiles.yml"
-STATE = ("landing", "runs")  # names that processes lock in the schema of the state tables
+ALL_MESSAGES = "`dbt parse` prints all messages."
 
 
 @dataclass
@@ -32,6 +33,7 @@ class _Opened:
     extras: tuple[str, ...] = ()
     locations: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    ops_schema: str = ""
 
 
 def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False) -> Subject:
@@ -48,6 +50,8 @@ def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False
     if not is_skipped:
         try:
             _open(root, opened)
+        except DbtError as problem:
+            opened.findings.append(error(redacted(problem.what), f"Correct it. {ALL_MESSAGES}"))
         except TidemarkError as problem:
             opened.findings.append(error(redacted(problem.what), redacted(problem.fix)))
         except Exception as problem:
@@ -55,7 +59,7 @@ def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False
             opened.findings.append(error(said, "Correct what the other checks report first."))
     return Subject(
         today, is_deep, root, opened.target, opened.settings, opened.server, opened.extras, opened.locations,
-        opened.tables, tuple(opened.findings),
+        opened.tables, opened.ops_schema, tuple(opened.findings),
     )  # fmt: skip
 
 
@@ -88,7 +92,7 @@ def _open(root: Path | None, opened: _Opened) -> None:
     lakehouse = load(silent=True)
     external = (feed.external for feed in lakehouse.feeds.values())
     opened.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
-    opened.tables = (*lakehouse.tables, *(f"{lakehouse.ops_schema}.{name}" for name in STATE))
+    opened.tables, opened.ops_schema = lakehouse.tables, lakehouse.ops_schema
 
 
 def _find_spark(root: Path, opened: _Opened, credentials: Any, profile: Mapping[str, Any]) -> None:
@@ -127,7 +131,7 @@ def _mapping(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         raise TidemarkError(f"{path} does not exist.", "Write it with `tidemark init`.") from None
     except (DbtValidationError, OSError, UnicodeDecodeError) as problem:
-        raise TidemarkError(f"{path} is not YAML: {str(problem).strip()}", "Correct it.") from None
+        raise TidemarkError(f"{path} is not YAML:\n{plain_message(str(problem))}", "Correct it.") from None
     if not isinstance(found, dict):
         raise TidemarkError(f"{path} is not a mapping of names to values.", "Correct it.")
     return found

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 URLS = re.compile(r"TIDEMARK_(CONNECTION_.+|METASTORE)")
 SECRETS = re.compile(r".*(SECRET|PASSWORD|TOKEN|CREDENTIAL).*")
+SHORTEST = 6  # characters; a shorter value, such as `1`, is no secret
 IN_URL = re.compile(
     r"://[^/?#@]*?:(.*)@|[?&][^=&]*(?:password|secret|jaas|token)[^=&]*=([^&]+)", re.IGNORECASE
 )
@@ -27,6 +28,6 @@ def _secrets() -> set[str]:
         if URLS.fullmatch(name):
             parts = {part for match in IN_URL.finditer(value) for part in match.groups() if part}
             found |= parts | {unquote(part) for part in parts}
-        elif SECRETS.fullmatch(name):
-            found |= {value, *value.split(":")}
+        elif SECRETS.fullmatch(name) and len(value) >= SHORTEST:
+            found |= {value, value.rpartition(":")[2]}
     return found - {""}

@@ -24,7 +24,8 @@ class Subject:
         server: the address of the Spark that the target uses, as `host:port`; empty in the process.
         extras: the extras of the package `tidemark` that the target needs.
         locations: where the files of feeds are.
-        tables: the project's tables and state tables, `schema.name`.
+        tables: the project's tables, `schema.name`.
+        ops_schema: the schema of the state tables.
         findings: what is wrong with the project.
     """
 
@@ -37,6 +38,7 @@ class Subject:
     extras: tuple[str, ...] = ()
     locations: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    ops_schema: str = ""
     findings: tuple[Finding, ...] = ()
 
     @property

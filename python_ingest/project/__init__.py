@@ -62,14 +62,14 @@ def load(*, silent: bool = False) -> Project:
     """Parse the project with dbt and validate its feeds.
 
     Args:
-        silent: whether dbt prints no messages; an error has the first one.
+        silent: whether dbt prints no messages; an error has one of them.
 
     Raises:
         DbtError: if dbt cannot parse the project.
         DeclarationError: if a feed's declaration is invalid.
     """
     root = enter_root()
-    manifest = invoke_dbt([*(("--log-level", "none") if silent else ("--quiet",)), "parse"])
+    manifest = invoke_dbt(["--log-level=none" if silent else "--quiet", "parse"])
     sources = [source.to_dict() for source in manifest.sources.values()]
     if OPS_SCHEMA not in manifest.nodes:
         raise TidemarkError(

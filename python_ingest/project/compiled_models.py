@@ -81,7 +81,7 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
         DbtError: if a model cannot be compiled.
     """
     selected = model_selectors(selection)
-    manifest = invoke_dbt(["--log-level", "none", "parse"])
+    manifest = invoke_dbt(["--log-level=none", "parse"])
     for node in manifest.nodes.values():
         if node.resource_type == "model" and node.language == "sql":
             node.raw_code += PLAIN_READS

@@ -7,11 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import date
 
 import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.commands.maintain import maintain_tables
+from python_ingest.doctor.catalog import check_catalog
+from python_ingest.doctor.subject import Subject
 from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.lake.metastore import METASTORE
 from python_ingest.lake.table_locks import LOST, PAUSE, WAIT, lock_tables, locked, unlock_tables
@@ -136,6 +139,27 @@ def test_a_database_that_does_not_answer(server: Postgres, monkeypatch: pytest.M
     with pytest.raises(TidemarkError, match=f"{METASTORE} is not a URL") as caught:
         lock_tables(["gold.a"])
     assert "secret" not in str(caught.value)
+
+
+def test_the_doctor_says_who_has_locked_which_tables(
+    shared: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables of the project by name; a database that does not answer is an error, without the password."""
+    subject = Subject(date(2026, 11, 1), root=ROOT, tables=("gold.a", "gold.b"))
+    assert check_catalog(subject).findings == ()
+    other = holder("gold.a", "elsewhere.table")
+    (finding,) = check_catalog(subject).findings
+    assert finding.said.startswith(f"process {other.pid} on ")
+    assert sorted(finding.said.partition(" has locked ")[2].rstrip(".").split(", ")) == [
+        "a table of another project",
+        "gold.a",
+    ]
+    other.kill()
+    other.wait()
+    monkeypatch.setenv(METASTORE, shared.url("metastore", password="wrong one"))  # noqa: S106
+    (finding,) = check_catalog(subject).findings
+    assert finding.said.startswith("The shared catalog's database does not answer")
+    assert "wrong" not in finding.said
 
 
 def test_one_process_needs_no_database(monkeypatch: pytest.MonkeyPatch) -> None:
