@@ -12,7 +12,7 @@ import typer
 from python_ingest import project
 from python_ingest.commands.add_feed import add_feed
 from python_ingest.commands.build import rebuild_range
-from python_ingest.commands.doctor import examine
+from python_ingest.commands.doctor import doctor
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.commands.init_project import init_project
@@ -26,7 +26,6 @@ from python_ingest.commands.options import (
     CompareAll,
     CsvFile,
     Debug,
-    Deep,
     Feeds,
     Follow,
     Format,
@@ -40,7 +39,6 @@ from python_ingest.commands.options import (
     Port,
     Seed,
     Select,
-    Skip,
     Tables,
 )
 from python_ingest.commands.prove import prove_models
@@ -199,10 +197,7 @@ def serve(port: Port = 15002) -> None:
     serve_lake(_opened().root, port)
 
 
-@app.command()
-def doctor(deep: Deep = False, skip: Skip = None) -> None:
-    """Check the installation, the project and the lake, without Spark; name the fix of each finding."""
-    sys.exit(0 if examine(skip or [], is_deep=deep) else 1)
+app.command()(doctor)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from datetime import date
 from rich.text import Text
 
 from python_ingest.clock import utc_now
+from python_ingest.commands.options import Deep, Skip
 from python_ingest.console.output import NARROW, count_of, output
 from python_ingest.doctor.checks import PROJECT, check_names, run_checks
 from python_ingest.doctor.finding import Checked, Level
@@ -25,6 +26,11 @@ STYLES = {
 }
 LEVEL, NAME = 9, 16  # widths of the first two columns
 INDENT = " " * (2 + LEVEL)
+
+
+def doctor(deep: Deep = False, skip: Skip = None) -> None:
+    """Check the installation, the project and the lake, without Spark; name the fix of each finding."""
+    sys.exit(0 if examine(skip or [], is_deep=deep) else 1)
 
 
 def examine(without: Sequence[str], *, is_deep: bool, today: date | None = None) -> bool:

@@ -295,7 +295,7 @@ FAULTS = (
     Fault(
         "two runs at once",
         "python_ingest/lake/lock.py",
-        "fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "fcntl.flock(lock, how | fcntl.LOCK_NB)",
         "pass",
         f"{LAND}test_cli.py",
     ),
@@ -305,5 +305,12 @@ FAULTS = (
         "digest.update(repr(file).encode())",
         "pass",
         f"{LAND}test_arrivals.py",
+    ),
+    Fault(
+        "`tidemark doctor` finds what is broken",
+        "python_ingest/doctor/jars.py",
+        "if is_deep and not is_sound(folder / jar.file_name, jar)",
+        "if is_deep and False",
+        f"{LAND}doctor/test_jars.py",
     ),
 )
