@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from python_ingest.doctor.finding import Checked, Finding, error, skipped, warning
 from python_ingest.doctor.network import ask
+from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
 from python_ingest.lake.place import lake_location
 from python_ingest.project.jars import FOLDER
@@ -27,14 +28,16 @@ MISSING = 404
 def check_object_store(subject: Subject) -> Checked:
     """Check what Spark needs for the buckets of the lake and of the feeds."""
     places = [lake_location(), os.environ.get("TIDEMARK_RAW", ""), *subject.locations]
-    buckets = sorted({urlsplit(place).netloc for place in places if place.startswith("s3a://")})
+    buckets = sorted(
+        {urlsplit(place).netloc.rpartition("@")[2] for place in places if place.startswith("s3a://")}
+    )
     others = sorted({place.partition("://")[0] for place in places if "://" in place} - {"s3a", "file"})
     if not buckets:
         return skipped(f"not looked at: {', '.join(others)}" if others else "no s3a:// location")
     region = subject.settings.get(f"{S3A}endpoint.region") or os.environ.get(REGION, "")
     endpoint = subject.settings.get(f"{S3A}endpoint") or os.environ.get(ENDPOINT, "")
     url = endpoint or f"https://s3.{region or 'us-east-1'}.amazonaws.com"
-    url = url if "://" in url else f"https://{url}"
+    url = redacted(url if "://" in url else f"https://{url}")  # a request needs no password
     findings = [*_jar(subject), *_keys(subject.settings), *_region(region), *_answers(url, buckets)]
     return Checked(f"{', '.join(buckets)} at {url}", tuple(findings))
 

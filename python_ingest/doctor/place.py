@@ -11,6 +11,7 @@ from pathlib import Path
 
 from python_ingest.doctor.finding import Checked, Finding, error, note, skipped, warning
 from python_ingest.doctor.leftovers import leftovers
+from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
 from python_ingest.lake.lock import holder
 from python_ingest.lake.metastore import METASTORE
@@ -34,7 +35,7 @@ def check_lake(subject: Subject) -> Checked:
     findings += leftovers(subject.settings)
     free = f", {gigabytes(shutil.disk_usage(place).free)} free" if place.is_dir() else ""
     there = "" if folder.exists() else " (the first run creates it)"
-    where = f"{lake_location()}, catalog and lock in {folder}" if is_remote() else str(folder)
+    where = f"{redacted(lake_location())}, catalog and lock in {folder}" if is_remote() else str(folder)
     return Checked(f"{where}{there}{free}", tuple(findings))
 
 

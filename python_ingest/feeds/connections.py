@@ -85,7 +85,8 @@ def connection_in(variable: str, name: str, kind: str) -> Connection:
         parts = urlsplit(text)
         user, _, hosts = parts.netloc.rpartition("@")
         name_of_user, _, password = user.partition(":")
-        known = SCHEMES.get(parts.scheme) == kind and bool(hosts)
+        # a password with a `/` would be taken for a host and a database, and shown in errors
+        known = SCHEMES.get(parts.scheme) == kind and bool(hosts) and "@" not in parts.path
         options = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError:
         known = False

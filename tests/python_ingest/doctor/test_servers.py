@@ -84,7 +84,9 @@ def test_connections(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
         text = said(found, Level.WARNING)
         assert f"TIDEMARK_CONNECTION_EVENTS: nothing answers at {gone}: Connection refused." in text
     monkeypatch.setenv("TIDEMARK_CONNECTION_EVENTS", f"kafka://{gone}")
+    monkeypatch.setenv("TIDEMARK_CONNECTION_OLD", "postgresql://reader:s3c/r3t@host/shop")
     monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", "mysql://reader:s3cr3t@host/shop")
     text = said(check_connections(here), Level.ERROR)
     assert "TIDEMARK_CONNECTION_SHOP is not the URL of a connection. Write it like postgresql://" in text
-    assert "s3cr3t" not in text
+    assert "TIDEMARK_CONNECTION_OLD is not a URL of a postgresql connection." in text
+    assert "s3c" not in text
