@@ -25,6 +25,7 @@ from python_ingest.commands.options import (
     AsJson,
     CompareAll,
     CsvFile,
+    Days,
     Debug,
     Feeds,
     Follow,
@@ -36,12 +37,14 @@ from python_ingest.commands.options import (
     Models,
     OlderThan,
     OnlyPlan,
+    Page,
     Port,
     Seed,
     Select,
     Tables,
 )
 from python_ingest.commands.prove import prove_models
+from python_ingest.commands.report import write_report
 from python_ingest.commands.run import run_all
 from python_ingest.commands.serve import serve_lake
 from python_ingest.commands.status import show_status
@@ -155,10 +158,6 @@ def rebuild(
     last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")],
 ) -> None:
     """Rebuild a range of dates of tables from their sources."""
-    if first > last:
-        raise TidemarkError(
-            f"--from {first:%Y-%m-%d} is later than --to {last:%Y-%m-%d}.", "Swap the two dates."
-        )
     lakehouse = _opened()
     warm_session(lakehouse.root)
     rebuild_range(models, first.date().isoformat(), last.date().isoformat())
@@ -181,6 +180,12 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 def explain(models: Models = None) -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
     show_plans(warm_session(_read().root, may_be_remote=True), models or [])
+
+
+@app.command()
+def report(out: Page = Path("site/report.html"), days: Days = 30) -> None:
+    """Write a page about the lake: runs, rows through the layers, freshness, what needs attention."""
+    write_report(project.enter_root(), out, days)
 
 
 @app.command()

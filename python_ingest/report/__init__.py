@@ -1,0 +1,1 @@
+"""A page about the operation of the lake, from its state tables."""

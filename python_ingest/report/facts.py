@@ -1,0 +1,228 @@
+"""What a report tells. Times are UTC. Names and reasons come from files, so they are not trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from python_ingest.report.periods import Periods
+
+OUTCOMES = ("inserted", "updated", "deleted", "unchanged", "superseded", "rejected")
+CHANGES = OUTCOMES[:3]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A dbt command that read or failed: a row of `ops.runs`."""
+
+    invocation_id: str
+    command: str
+    started_at: datetime
+    ended_at: datetime
+    succeeded: bool
+    models_written: int
+    models_failed: int
+    models_skipped: int
+    tests_failed: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended_at - self.started_at).total_seconds()
+
+
+@dataclass(frozen=True)
+class ModelPeriod:
+    """The runs of one model that started in one period: sums over `ops.model_runs`.
+
+    Attributes:
+        model: `schema.name`.
+        period: number of the period.
+        runs, failed: runs that read something or failed, and how many of them failed.
+        seconds, longest: run time of all runs, and of the longest.
+        rows_read: rows read from its sources.
+        rows: rows of each outcome in OUTCOMES.
+        balances: whether its run accounts for each row read, because a `rejected_*` model stands beside it.
+        unaccounted: rows read minus rows with an outcome, over the runs that balance.
+        last_at, last_status, last_message: of the newest run.
+    """
+
+    model: str
+    period: int
+    runs: int
+    failed: int
+    seconds: float
+    longest: float
+    rows_read: int
+    rows: dict[str, int]
+    balances: bool
+    unaccounted: int
+    last_at: datetime
+    last_status: str
+    last_message: str | None
+
+
+@dataclass(frozen=True)
+class Landing:
+    """What landed of one feed in one period: rows in state `landed` of the two tables of landings."""
+
+    feed: str
+    period: int
+    rows: int
+    files: int
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late a feed landed: the time of the landing minus the source's time, in seconds.
+
+    Attributes:
+        landings: number of files, or of batches of a table or topic, that were measured.
+        least, median, high, most: minimum, median, 90th percentile (both approximate), maximum.
+    """
+
+    landings: int
+    least: float
+    median: float
+    high: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of freshness that a source declares, in seconds; None for none."""
+
+    warn_after: int | None = None
+    error_after: int | None = None
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A declared feed.
+
+    Attributes:
+        table: its bronze table, `schema.name`.
+        kind: csv, json, avro, parquet, postgresql or kafka.
+        limits: its limits of freshness.
+        rows: rows that have ever landed.
+        landed_at: its newest landing; None if it never landed.
+        lateness: over the report's time; None if nothing landed in it.
+    """
+
+    name: str
+    table: str
+    kind: str
+    limits: Limits = NO_LIMITS
+    rows: int = 0
+    landed_at: datetime | None = None
+    lateness: Lateness | None = None
+
+    def state(self, now: datetime) -> Literal["fresh", "late", "stale", "never landed", "no limit"]:
+        """Return how fresh the feed is: `late` after `warn_after`, `stale` after `error_after`."""
+        if self.landed_at is None:
+            return "never landed"
+        age = (now - self.landed_at).total_seconds()
+        if self.limits.error_after is not None and age > self.limits.error_after:
+            return "stale"
+        if self.limits.warn_after is not None and age > self.limits.warn_after:
+            return "late"
+        return "no limit" if self.limits == NO_LIMITS else "fresh"
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Files, records or rows that were set aside for one reason and are so now.
+
+    Attributes:
+        kind: file: not landed; record: in bronze as text, in `ops.rejected_records`; row: broke a rule of
+            silver.
+        place: the feed; for rows the `rejected_*` table.
+        number: how many.
+        replayed: how many of these records have landed after all.
+        example: one of the files.
+    """
+
+    kind: Literal["file", "record", "row"]
+    place: str
+    reason: str
+    number: int
+    replayed: int = 0
+    example: str | None = None
+
+
+@dataclass(frozen=True)
+class Size:
+    """The files of a table's newest version."""
+
+    table: str
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """A row of `ops.schema_changes`."""
+
+    recorded_at: datetime
+    feed: str
+    change: str
+    column: str
+    from_type: str | None
+    to_type: str | None
+    path: str | None
+
+
+@dataclass(frozen=True)
+class LostRows:
+    """Rows that landed and were missing from bronze: a row of `ops.bronze_checks`."""
+
+    recorded_at: datetime
+    feed: str
+    decision: str
+    cause: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page shows.
+
+    Attributes:
+        project, lake: their names.
+        made_at: the time of the report.
+        periods: the report's time; runs and landings before it are left out.
+        runs: newest first.
+        run_count: their number, also of those that are left out because they are too many.
+        models: number of models in the project.
+        feeds: by name.
+        unfinished: feeds with a planned batch that has not landed: a landing was interrupted.
+        lineage: link to the lineage site from the page; None if there is none.
+        ids: dbt's unique id of each table of the project.
+    """
+
+    project: str
+    lake: str
+    made_at: datetime
+    periods: Periods
+    runs: tuple[Run, ...] = ()
+    run_count: int = 0
+    models: int = 0
+    feeds: tuple[Feed, ...] = ()
+    unfinished: tuple[str, ...] = ()
+    landings: tuple[Landing, ...] = ()
+    model_periods: tuple[ModelPeriod, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+    sizes: tuple[Size, ...] = ()
+    schema_changes: tuple[SchemaChange, ...] = ()
+    schema_change_count: int = 0
+    lost_rows: tuple[LostRows, ...] = ()
+    lineage: str | None = None
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the lake has neither a landing nor a run."""
+        return not (self.runs or self.sizes or any(feed.landed_at for feed in self.feeds) or self.rejections)
