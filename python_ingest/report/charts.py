@@ -130,7 +130,7 @@ def model_times(report: Report) -> Chart | None:
             ("model", "runs", "failed", "seconds", "longest", "last run (UTC)", "status"),
             rows,
         ),
-        note=f"The {count_of(len(shown), 'model')}{more} with the most seconds; darker is longer.",
+        note=f"The {count_of(len(shown), 'model')}{more} with the most seconds; a stronger colour is longer.",
     )
 
 

@@ -84,9 +84,8 @@ def _for_page(svg: str, name: str) -> Markup:
             element.insert(0, title)
         _strip(element)
         _rename(element, ids, name)
-    width = root.attrib.pop("width")
-    root.attrib.pop("height")
-    root.attrib.update({"style": f"max-width: {width}px", "aria-hidden": "true"})  # its place has the words
+    del root.attrib["width"], root.attrib["height"]
+    root.set("aria-hidden", "true")  # what stands around it has the words
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704  # a serializer escapes texts
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-MOST = 60  # periods in a chart
+MOST = 48  # periods in a chart
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 WORDS = {
     MINUTE: "minute",
     10 * MINUTE: "10 minutes",
     HOUR: "hour",
-    6 * HOUR: "6 hours",
     DAY: "day",
     7 * DAY: "7 days",
     30 * DAY: "30 days",

@@ -76,7 +76,7 @@ def over_time(
         .mark_bar()
         .encode(
             x=_periods(periods),
-            y=alt.Y("value:Q", title=unit, axis=alt.Axis(format="~s", tickCount=4, minExtent=38)),
+            y=alt.Y("value:Q", title=unit, axis=_numbers(max(bar.value for bar in bars), minExtent=38)),
             color=alt.Color("part:N", scale=_colours(colours, parts), legend=legend),
             order="order:Q",
             description="said:N",
@@ -104,7 +104,7 @@ def points_over_time(
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
             x=_periods(periods),
-            y=alt.Y("value:Q", title=unit, axis=alt.Axis(format="~s", tickCount=4, minExtent=38)),
+            y=alt.Y("value:Q", title=unit, axis=_numbers(max(bar.value for bar in bars), minExtent=38)),
             **_shaped(shapes, parts),
             description="said:N",
         )
@@ -131,7 +131,7 @@ def map_of_periods(
         .mark_bar(height=BAR + 2, yOffset=LABEL - 3, color="var(--blue)")
         .encode(
             x=_periods(periods),
-            y=_rows(rows),
+            y=_rows(rows, "part"),
             opacity=alt.Opacity(
                 "value:Q", scale=scale, legend=alt.Legend(title=unit, symbolFillColor="var(--blue)")
             ),
@@ -160,7 +160,7 @@ def labelled(
         alt.Chart(alt.Data(values=[asdict(bar) for bar in bars]))
         .mark_bar(height=BAR, yOffset=LABEL - 3)
         .encode(
-            x=alt.X("value:Q", title=unit, axis=alt.Axis(format="~s", tickCount=4)),
+            x=alt.X("value:Q", title=unit, axis=_numbers(max(bar.value for bar in bars))),
             y=_rows(list(labels)),
             color=alt.Color("part:N", scale=_colours(colours, parts), legend=legend),
             description="said:N",
@@ -177,7 +177,7 @@ def spans(
     Args:
         marks: the times; below a second they stand at a second.
         shapes: colour and Vega's name of the shape, by part.
-        lines: row, start and end of a line below the marks.
+        lines: row, start and end of a line below the marks; it starts at the left end at the earliest.
     """
     import altair as alt
 
@@ -200,7 +200,7 @@ def spans(
             description="said:N",
         )
     )
-    below = [{"at": at, "value": max(1.0, start), "end": max(1.0, end)} for at, start, end in lines]
+    below = [{"at": at, "value": max(ends[0], start), "end": max(ends[0], end)} for at, start, end in lines]
     ruled = (
         alt.Chart(alt.Data(values=below))
         .mark_rule(strokeWidth=3, color=FAINT, yOffset=LABEL - 3, aria=False)
@@ -239,10 +239,10 @@ def _labels(labels: Mapping[str, str]) -> altair.Chart:
     )
 
 
-def _rows(names: Sequence[str]) -> Any:
+def _rows(names: Sequence[str], field: str = "at") -> Any:
     import altair as alt
 
-    return alt.Y("at:N", sort=list(names), scale=alt.Scale(domain=list(names), padding=0), axis=None)
+    return alt.Y(f"{field}:N", sort=list(names), scale=alt.Scale(domain=list(names), padding=0), axis=None)
 
 
 def _periods(periods: Periods) -> Any:
@@ -252,6 +252,14 @@ def _periods(periods: Periods) -> Any:
     axis = alt.Axis(labelAngle=0, labelOverlap="greedy", labelSeparation=8, ticks=False)
     scale = alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0)
     return alt.X("at:O", title=periods.axis, sort=names, scale=scale, axis=axis)
+
+
+def _numbers(most: float, **more: Any) -> Any:
+    """Return an axis of numbers; a few whole numbers have no half between them."""
+    import altair as alt
+
+    few = {"values": list(range(int(most) + 1))} if most <= 4 and most == int(most) else {}
+    return alt.Axis(format="~s", tickCount=4, **few, **more)
 
 
 def _colours(colours: Mapping[str, str], parts: Sequence[str]) -> Any:

@@ -80,12 +80,20 @@ def _at(day: int) -> datetime:
 def _run(day: int) -> Run:
     failed = day == 6
     return Run(
-        f"run-{day}", "build", _at(day), _at(day) + timedelta(seconds=20 + day), not failed, 3, int(failed), 0, 0
+        f"run-{day}",
+        "build",
+        _at(day),
+        _at(day) + timedelta(seconds=20 + day),
+        not failed,
+        3,
+        int(failed),
+        0,
+        0,
     )
 
 
 def _models(period: int, day: int) -> list[ModelPeriod]:
-    """Silver reads 100 rows and `day`: 60 and `day` inserted, 30 updated, 6 unchanged, 3 superseded, 1 rejected."""
+    """Silver reads 100 rows and `day`; all but 40 of them are inserted."""
     silver = (60 + day, 30, 0, 6, 3, 1)
     failed = day == 6
     said = f"no such column {HOSTILE}" if failed else None
