@@ -20,6 +20,7 @@ from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
 from python_ingest.commands.maintain import maintain_tables, show_plan
+from python_ingest.commands.opening import opened, opened_to_read
 from python_ingest.commands.options import (
     AcceptLoss,
     AsJson,
@@ -55,8 +56,6 @@ from python_ingest.demo import demo as demonstration
 from python_ingest.demo import tour as sightseeing
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import choose
-from python_ingest.lake.lock import hold
-from python_ingest.lake.place import lake_folder
 from python_ingest.project.build import plain_message
 from python_ingest.project.session import warm_session
 from python_ingest.simulators.commands import simulate
@@ -98,7 +97,7 @@ def land(
     """Land what is new in bronze, each row exactly once."""
     if feeds and everything:
         raise TidemarkError("Names of feeds and --all exclude each other.", "Give either names or --all.")
-    lakehouse = _opened()
+    lakehouse = opened()
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
     how = How(compares_all=compare_all, accepts_loss=accept_loss)
@@ -111,7 +110,7 @@ def land(
 @app.command()
 def status(as_json: AsJson = False, openmetrics: MetricsFile = None) -> None:
     """Show feeds, tables and the last run; the exit code is 4 for warnings and 5 for errors."""
-    lakehouse = _read()
+    lakehouse = opened_to_read()
     spark = warm_session(lakehouse.root, may_be_remote=True)
     raise typer.Exit(show_status(spark, lakehouse, as_json=as_json, metrics=openmetrics))
 
@@ -123,14 +122,14 @@ def add(
     key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
-    lakehouse = _opened()
+    lakehouse = opened()
     add_feed(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
 
 
 @app.command("replay-rejected")
 def replay_rejected(feeds: Feeds = None) -> None:
     """Land rejected files and records again, after a fix."""
-    lakehouse = _opened()
+    lakehouse = opened()
     chosen = choose(lakehouse.feeds, feeds or [])
     spark = warm_session(lakehouse.root)
     land_feeds(spark, lakehouse, chosen, how=How(replays=True))
@@ -139,7 +138,7 @@ def replay_rejected(feeds: Feeds = None) -> None:
 @app.command("export-rejected")
 def export(path: CsvFile, feeds: Feeds = None) -> None:
     """Write rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
-    lakehouse = _opened()
+    lakehouse = opened()
     names = [feed.name for feed in choose(lakehouse.feeds, feeds or [])]
     number = export_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
     output.text(f"{number:,} records in {path}", "exported", records=number, path=path)
@@ -158,15 +157,19 @@ def rebuild(
     last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")],
 ) -> None:
     """Rebuild a range of dates of tables from their sources."""
-    lakehouse = _opened()
+    if first > last:
+        raise TidemarkError(
+            f"--from {first:%Y-%m-%d} is later than --to {last:%Y-%m-%d}.", "Swap the two dates."
+        )
+    lakehouse = opened()
     warm_session(lakehouse.root)
-    rebuild_range(models, first.date().isoformat(), last.date().isoformat())
+    rebuild_range(models, f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}")
 
 
 @app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
-    lakehouse = _read()
+    lakehouse = opened_to_read()
     show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse)
 
 
@@ -179,19 +182,19 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 @app.command()
 def explain(models: Models = None) -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
-    show_plans(warm_session(_read().root, may_be_remote=True), models or [])
+    show_plans(warm_session(opened_to_read().root, may_be_remote=True), models or [])
 
 
 @app.command()
-def report(out: Page = Path("site/report.html"), days: Days = 30) -> None:
+def report(out: Page = None, days: Days = 30) -> None:
     """Write a page about the lake: runs, rows through the layers, freshness, what needs attention."""
-    write_report(project.enter_root(), out, days)
+    write_report(out, days)
 
 
 @app.command()
 def maintain(tables: Tables = None, hours: OlderThan = 168, only_plan: OnlyPlan = False) -> None:
     """Merge small files and delete old versions, except those that a model has not read yet."""
-    lakehouse = _opened()
+    lakehouse = opened()
     act = show_plan if only_plan else maintain_tables
     act(warm_session(lakehouse.root), lakehouse, tables or [], hours)
 
@@ -199,7 +202,7 @@ def maintain(tables: Tables = None, hours: OlderThan = 168, only_plan: OnlyPlan 
 @app.command()
 def serve(port: Port = 15002) -> None:
     """Run a Spark Connect server for the lake until Ctrl-C: dbt commands on it need no start of Spark."""
-    serve_lake(_opened().root, port)
+    serve_lake(opened().root, port)
 
 
 app.command()(doctor)
@@ -215,19 +218,6 @@ def demo() -> None:
 def tour() -> None:
     """Show the requirements R1 to R5 on small examples; R3 needs a database."""
     sightseeing.play(project.enter_root())
-
-
-def _opened() -> project.Project:
-    """Choose a target with Spark in the process, lock the lake before slow steps, parse the project."""
-    project.choose_target(project.enter_root())
-    hold(lake_folder())
-    return project.load()
-
-
-def _read() -> project.Project:
-    """Choose a target with one session, which may be on a server, and parse the project."""
-    project.choose_target(project.enter_root(), may_be_remote=True)
-    return project.load()
 
 
 def main() -> None:

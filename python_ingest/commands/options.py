@@ -18,7 +18,12 @@ class Format(str, Enum):
 
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
 CsvFile = Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)]
-Page = Annotated[Path, typer.Option(help="The HTML file to write, from the project's folder.")]
+Page = Annotated[
+    Optional[Path],
+    typer.Option(
+        help="The HTML file to write (default: site/report.html in the project).", resolve_path=True
+    ),
+]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="How far back runs and landings are shown.")]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
 Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from python_ingest import project
+from python_ingest.commands.opening import opened_to_read
 from python_ingest.console.output import count_of, output
 from python_ingest.errors import TidemarkError
 from python_ingest.project.session import warm_session
@@ -13,26 +14,27 @@ from python_ingest.report.drawing import check_packages
 from python_ingest.report.page import page_of
 from python_ingest.report.reading import read_report
 
+DEFAULT = Path("site/report.html")
 
-def write_report(root: Path, page: Path, days: int) -> None:
+
+def write_report(out: Path | None, days: int) -> None:
     """Write the page, and print what needs attention.
 
     Args:
-        root: the project's folder, which must be the current one.
-        page: the HTML file; an existing file is replaced.
+        out: the HTML file, DEFAULT in the project's folder if None; an existing file is replaced.
         days: how far runs and landings go back.
 
     Raises:
         TidemarkError: if packages are missing, or the file cannot be written.
     """
     check_packages()
-    project.choose_target(root, may_be_remote=True)
-    lakehouse = project.load()
-    report = read_report(warm_session(root, may_be_remote=True), lakehouse, root / page, days)
+    project = opened_to_read()
+    page = out or project.root / DEFAULT
+    report = read_report(warm_session(project.root, may_be_remote=True), project, page, days)
     text = page_of(report)
     try:
-        (root / page).parent.mkdir(parents=True, exist_ok=True)
-        (root / page).write_text(text, encoding="utf-8")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, encoding="utf-8")
     except OSError as error:
         raise TidemarkError(
             f"The report cannot be written to {page}: {error.strerror}.", "Give another file with --out."
@@ -41,5 +43,6 @@ def write_report(root: Path, page: Path, days: int) -> None:
     for point in points:
         style = "red" if point.level == "error" else "yellow"
         output.note(point.level, point.what, style=style, fix=point.fix)
-    said = f"{page}: {count_of(report.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
+    shown = os.path.relpath(page)
+    said = f"{shown}: {count_of(report.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
     output.text(said, "report", path=page, runs=report.run_count, points=len(points))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from python_ingest.report.chart import Chart, Table, chart_of
+from python_ingest.report.encodings import Mark
 from python_ingest.report.facts import CHANGES, OUTCOMES, ModelPeriod, Report
-from python_ingest.report.shapes import Bar, over_time
+from python_ingest.report.time_charts import over_time
 
 REJECTED = "rejected_"
 UNACCOUNTED = "not accounted for"
@@ -98,7 +99,7 @@ def balance_charts(report: Report) -> list[Chart]:
         if not shown:
             continue
         bars = [
-            Bar(spans.label(p), part, one[part], f"{spans.label(p)}: {one[part]:,} {part}")
+            Mark(spans.label(p), part, one[part], f"{spans.label(p)}: {one[part]:,} {part}")
             for p, one in rows.items()
             for part in shown
             if one.get(part)

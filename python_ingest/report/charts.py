@@ -7,8 +7,10 @@ from collections import Counter
 from python_ingest.console.output import count_of
 from python_ingest.report.attention import newest_of_models
 from python_ingest.report.chart import Chart, Table, chart_of
+from python_ingest.report.encodings import Mark
 from python_ingest.report.facts import ModelPeriod, Report
-from python_ingest.report.shapes import Bar, labelled, map_of_periods, over_time, points_over_time
+from python_ingest.report.row_charts import labelled, map_of_periods
+from python_ingest.report.time_charts import over_time, points_over_time
 from python_ingest.report.words import plain, size, span
 
 BLUE, ORANGE, RED, PURPLE = "var(--blue)", "var(--orange)", "var(--red)", "var(--purple)"
@@ -28,7 +30,7 @@ def runs_over_time(report: Report) -> Chart | None:
         seconds[period] += round(run.seconds)
     words = {True: "succeeded", False: "failed"}
     bars = [
-        Bar(
+        Mark(
             spans.label(period),
             words[good],
             number,
@@ -58,7 +60,7 @@ def run_times(report: Report) -> Chart | None:
         longest[key] = max(longest.get(key, 0.0), run.seconds)
     words = {True: "succeeded", False: "failed"}
     bars = [
-        Bar(spans.label(p), words[good], seconds, f"{spans.label(p)}: {span(seconds)}, {words[good]}")
+        Mark(spans.label(p), words[good], seconds, f"{spans.label(p)}: {span(seconds)}, {words[good]}")
         for (p, good), seconds in sorted(longest.items())
     ]
     return chart_of(
@@ -109,7 +111,7 @@ def model_times(report: Report) -> Chart | None:
     ranked = sorted(seconds, key=lambda model: (-seconds[model], model))
     shown = ranked[:MOST_MODELS]
     cells = [
-        Bar(spans.label(one.period), one.model, one.seconds, _said(spans.label(one.period), one))
+        Mark(spans.label(one.period), one.model, one.seconds, _said(spans.label(one.period), one))
         for one in report.model_periods
         if one.model in shown
     ]
@@ -149,7 +151,7 @@ def reasons(report: Report) -> Chart | None:
         part, name = SET_ASIDE[one.kind][0], str(number)
         labels[name] = f"{one.number:,} · {plain(one.place)}: {plain(one.reason)}"
         bars.append(
-            Bar(name, part, one.number, f"{one.number:,} {part}: {plain(one.place)}: {plain(one.reason)}")
+            Mark(name, part, one.number, f"{one.number:,} {part}: {plain(one.place)}: {plain(one.reason)}")
         )
     numbers = Counter[str]()
     for one in report.rejections:
@@ -185,7 +187,7 @@ def table_sizes(report: Report) -> Chart | None:
         if shown[0].bytes >= factor or factor == 1
     )
     labels = {o.table: f"{plain(o.table)}: {size(o.bytes)} in {count_of(o.files, 'file')}" for o in shown}
-    bars = [Bar(one.table, "bytes", one.bytes / factor, labels[one.table]) for one in shown]
+    bars = [Mark(one.table, "bytes", one.bytes / factor, labels[one.table]) for one in shown]
     return chart_of(
         "sizes",
         "Size of the tables and number of their files",

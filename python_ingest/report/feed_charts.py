@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from python_ingest.console.output import count_of
 from python_ingest.report.chart import Chart, Table, chart_of
+from python_ingest.report.encodings import Mark
 from python_ingest.report.facts import Feed, Report
-from python_ingest.report.shapes import Mark, spans
+from python_ingest.report.row_charts import spans
 from python_ingest.report.words import plain, span
 
 MOST_FEEDS = 20

@@ -18,6 +18,8 @@ from pyspark.sql import SparkSession
 
 from python_ingest.adapter.settings import embedded_settings
 from python_ingest.lake.table_format import append, location_of
+from python_ingest.project import Project
+from python_ingest.report.reading import read_report
 from python_ingest.servers.common import free_port
 from python_ingest.servers.spark_connect import address_of, spark_connect
 from python_ingest.servers.spark_thrift import spark_thrift
@@ -146,6 +148,17 @@ def test_servers_build_what_an_embedded_spark_builds(
         commits = [server.commits() for server in servers]
         _on_each(servers, "run")
         assert [server.commits() for server in servers] == commits, "nothing was new"
+        _report_on(one, local, tmp_path)
+
+
+def _report_on(server: Server, local: FixtureProject, folder: Path) -> None:
+    """Read a report by Spark Connect, where there is no JVM to ask."""
+    session, ops, table = server.run("select 1").sparkSession, f"{local.prefix}_ops", local.table("entities")
+    project = Project(ROOT, {}, ops, (table,), local.manifest())
+    report = read_report(session, project, folder / "report.html", days=1)
+    assert report.run_count == session.table(f"{ops}.runs").count()
+    assert {size.table for size in report.sizes} == {table, f"{ops}.runs"}
+    assert sum(one.runs for one in report.model_periods) == session.table(f"{ops}.model_runs").count()
 
 
 def _on_each(servers: Sequence[Server], command: str) -> None:

@@ -293,6 +293,20 @@ FAULTS = (
         f"{LAND}test_table_locks.py",
     ),
     Fault(
+        "`tidemark report` shows the numbers",
+        "python_ingest/report/state_tables.py",
+        "where state = 'landed' \"",
+        "where state = 'planned' \"",
+        f"{LAKE}test_report.py",
+    ),
+    Fault(
+        "a report is one page",
+        "python_ingest/report/page.py",
+        "autoescape=True",
+        "autoescape=False",
+        f"{LAND}test_report.py",
+    ),
+    Fault(
         "two runs at once",
         "python_ingest/lake/lock.py",
         "fcntl.flock(lock, how | fcntl.LOCK_NB)",

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -26,49 +23,10 @@ from python_ingest.report.page import page_of
 from python_ingest.report.periods import periods
 from python_ingest.report.sections import sections_of
 from python_ingest.report.words import plain, span
-from python_ingest.servers.common import MissingServerError
+from tests.python_ingest.browser import WIDTHS, shown
 from tests.python_ingest.report_sample import DAYS, FIRST, HOSTILE, NOW, SINCE, sample
 
 pytestmark = pytest.mark.R2
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = (
-    "--headless=new",
-    "--no-sandbox",  # CI's containers run as root
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--no-first-run",
-    "--allow-file-access-from-files",  # for the frames below, not for the page
-    "--enable-logging=stderr",
-    "--virtual-time-budget=10000",
-    "--dump-dom",
-)
-WIDTHS = (380, 1280)
-# shows the page at both widths, and measures it
-FRAMES = """<!DOCTYPE html><body><pre></pre><script>
-const widths = {widths}, found = {{}};
-const measure = (frame, width) => {{
-  const page = frame.contentDocument, svgs = [...page.querySelectorAll("svg")];
-  const drawn = svgs.filter(svg => svg.getBoundingClientRect().width > 0);
-  found[width] = {{
-    overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
-    background: frame.contentWindow.getComputedStyle(page.body).backgroundColor,
-    charts: drawn.map(svg => [svg.closest("figure").id, svg.querySelectorAll("title").length]),
-    colours: [...new Set(drawn.flatMap(svg => [...svg.querySelectorAll("[fill^=var]")])
-      .map(mark => frame.contentWindow.getComputedStyle(mark).fill))],
-    text: Math.min(...drawn.map(svg => svg.querySelector("text").getBoundingClientRect().height)),
-    requests: frame.contentWindow.performance.getEntriesByType("resource").length,
-  }};
-  document.querySelector("pre").textContent = JSON.stringify(found);
-}};
-for (const width of widths) {{
-  const frame = document.createElement("iframe");
-  frame.width = width; frame.height = 4000;
-  frame.onload = () => measure(frame, width);
-  frame.src = "report.html";
-  document.body.append(frame);
-}}
-</script>"""
 
 
 class Elements(HTMLParser):
@@ -255,17 +213,3 @@ def test_a_browser_draws_the_page(page: str, tmp_path: Path, scheme: str, is_dar
         assert (max(map(int, re.findall(r"\d+", found[width]["background"]))) < 64) is is_dark
         expected = "rgb(61, 155, 220)" if is_dark else "rgb(0, 114, 178)"
         assert expected in found[width]["colours"]
-
-
-def shown(page: str, folder: Path, *options: str) -> Any:
-    """Open the page in a browser at both widths; return what was measured."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise MissingServerError("there is no Chromium (Debian: apt install chromium)")
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    frames = folder / "frames.html"
-    frames.write_text(FRAMES.format(widths=list(WIDTHS)))
-    command = [browser, *OPTIONS, f"--user-data-dir={folder / 'profile'}", *options, frames.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert "CONSOLE" not in done.stderr, done.stderr
-    return json.loads(done.stdout.partition("<pre>")[2].partition("</pre>")[0])

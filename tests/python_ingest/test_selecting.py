@@ -49,7 +49,7 @@ def test_a_run_lands_them(lakehouse: project.Project, monkeypatch: pytest.Monkey
     def land(spark: object, project: object, feeds: list[Any]) -> None:
         landed.append([feed.name for feed in feeds])
 
-    monkeypatch.setattr(cli, "_opened", lambda: lakehouse)
+    monkeypatch.setattr(cli, "opened", lambda: lakehouse)
     monkeypatch.setattr(cli, "warm_session", lambda root: None)
     monkeypatch.setattr(cli, "land_feeds", land)
     monkeypatch.setattr(cli, "build_models", lambda options, project: None)

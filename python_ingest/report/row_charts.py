@@ -1,12 +1,13 @@
-"""The shapes of charts: bars over periods, labelled bars, times on a logarithmic axis, a map of periods."""
+"""Charts with a row for each thing, its label above it: bars, times on a logarithmic axis, periods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.report.drawing import FAINT, TEXT
+from python_ingest.report.encodings import Mark, colour_scale, number_axis, period_axis, shaped
 from python_ingest.report.periods import Periods
 
 if TYPE_CHECKING:
@@ -27,92 +28,8 @@ ROW = 34  # pixels: a label, and a bar below it
 BAR, LABEL = 12, 11
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A part of a period's bar, or a bar with a label.
-
-    Attributes:
-        at: label of the period, or of the bar.
-        part: what the colour means.
-        value: its length.
-        said: its tooltip.
-    """
-
-    at: str
-    part: str
-    value: float
-    said: str
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A time in seconds in the row of a feed."""
-
-    at: str
-    part: str
-    value: float
-    said: str
-
-
-def over_time(
-    periods: Periods, bars: Sequence[Bar], colours: Mapping[str, str], unit: str, height: int = 150
-) -> altair.Chart:
-    """Return bars over all periods, stacked in the order of the colours.
-
-    Args:
-        periods: the periods.
-        bars: their parts.
-        colours: by part; a part without a bar has no place in the legend.
-        unit: the title of the vertical axis.
-        height: pixels.
-    """
-    import altair as alt
-
-    parts = [part for part in colours if any(bar.part == part for bar in bars)]
-    rows = [{**asdict(bar), "order": parts.index(bar.part)} for bar in bars]
-    legend = alt.Legend(columns=3) if len(colours) > 1 else None
-    return (
-        alt.Chart(alt.Data(values=rows), height=height)
-        .mark_bar()
-        .encode(
-            x=_periods(periods),
-            y=alt.Y("value:Q", title=unit, axis=_numbers(max(bar.value for bar in bars), minExtent=38)),
-            color=alt.Color("part:N", scale=_colours(colours, parts), legend=legend),
-            order="order:Q",
-            description="said:N",
-        )
-    )
-
-
-def points_over_time(
-    periods: Periods, bars: Sequence[Bar], shapes: Mapping[str, tuple[str, str]], unit: str, height: int = 150
-) -> altair.Chart:
-    """Return a point for each value over all periods.
-
-    Args:
-        periods: the periods.
-        bars: the values.
-        shapes: colour and Vega's name of the shape, by part.
-        unit: the title of the vertical axis.
-        height: pixels.
-    """
-    import altair as alt
-
-    parts = [part for part in shapes if any(bar.part == part for bar in bars)]
-    return (
-        alt.Chart(alt.Data(values=[asdict(bar) for bar in bars]), height=height)
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(
-            x=_periods(periods),
-            y=alt.Y("value:Q", title=unit, axis=_numbers(max(bar.value for bar in bars), minExtent=38)),
-            **_shaped(shapes, parts),
-            description="said:N",
-        )
-    )
-
-
 def map_of_periods(
-    periods: Periods, cells: Sequence[Bar], labels: Mapping[str, str], unit: str
+    periods: Periods, cells: Sequence[Mark], labels: Mapping[str, str], unit: str
 ) -> altair.LayerChart:
     """Return a row of cells for each label, darker where the value is higher.
 
@@ -130,7 +47,7 @@ def map_of_periods(
         alt.Chart(alt.Data(values=[asdict(cell) for cell in cells]))
         .mark_bar(height=BAR + 2, yOffset=LABEL - 3, color="var(--blue)")
         .encode(
-            x=_periods(periods),
+            x=period_axis(periods),
             y=_rows(rows, "part"),
             opacity=alt.Opacity(
                 "value:Q", scale=scale, legend=alt.Legend(title=unit, symbolFillColor="var(--blue)")
@@ -142,7 +59,7 @@ def map_of_periods(
 
 
 def labelled(
-    bars: Sequence[Bar], labels: Mapping[str, str], colours: Mapping[str, str], unit: str
+    bars: Sequence[Mark], labels: Mapping[str, str], colours: Mapping[str, str], unit: str
 ) -> altair.LayerChart:
     """Return horizontal bars, each with its label above it.
 
@@ -160,9 +77,9 @@ def labelled(
         alt.Chart(alt.Data(values=[asdict(bar) for bar in bars]))
         .mark_bar(height=BAR, yOffset=LABEL - 3)
         .encode(
-            x=alt.X("value:Q", title=unit, axis=_numbers(max(bar.value for bar in bars))),
+            x=alt.X("value:Q", title=unit, axis=number_axis(max(bar.value for bar in bars))),
             y=_rows(list(labels)),
-            color=alt.Color("part:N", scale=_colours(colours, parts), legend=legend),
+            color=alt.Color("part:N", scale=colour_scale(colours, parts), legend=legend),
             description="said:N",
         )
     )
@@ -196,7 +113,7 @@ def spans(
         .encode(
             x=time,
             y=_rows(names),
-            **_shaped(shapes, parts),
+            **shaped(shapes, parts),
             description="said:N",
         )
     )
@@ -208,16 +125,6 @@ def spans(
     )
     labels = _labels({name: name for name in names})
     return (ruled + drawn + labels).properties(height=ROW * len(names))
-
-
-def _shaped(shapes: Mapping[str, tuple[str, str]], parts: Sequence[str]) -> dict[str, Any]:
-    import altair as alt
-
-    legend = alt.Legend(columns=3)
-    return {
-        "color": alt.Color("part:N", scale=_colours({p: shapes[p][0] for p in parts}, parts), legend=legend),
-        "shape": alt.Shape("part:N", scale=alt.Scale(domain=parts, range=[shapes[p][1] for p in parts])),
-    }
 
 
 def _labels(labels: Mapping[str, str]) -> altair.Chart:
@@ -243,26 +150,3 @@ def _rows(names: Sequence[str], field: str = "at") -> Any:
     import altair as alt
 
     return alt.Y(f"{field}:N", sort=list(names), scale=alt.Scale(domain=list(names), padding=0), axis=None)
-
-
-def _periods(periods: Periods) -> Any:
-    import altair as alt
-
-    names = [periods.label(number) for number in periods.numbers]
-    axis = alt.Axis(labelAngle=0, labelOverlap="greedy", labelSeparation=8, ticks=False)
-    scale = alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0)
-    return alt.X("at:O", title=periods.axis, sort=names, scale=scale, axis=axis)
-
-
-def _numbers(most: float, **more: Any) -> Any:
-    """Return an axis of numbers; a few whole numbers have no half between them."""
-    import altair as alt
-
-    few = {"values": list(range(int(most) + 1))} if most <= 4 and most == int(most) else {}
-    return alt.Axis(format="~s", tickCount=4, **few, **more)
-
-
-def _colours(colours: Mapping[str, str], parts: Sequence[str]) -> Any:
-    import altair as alt
-
-    return alt.Scale(domain=list(parts), range=[colours[part] for part in parts])
