@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 from python_ingest.console.output import count_of, first_of
 from python_ingest.report.facts import Feed, ModelPeriod, Report
 from python_ingest.report.words import span
+from python_ingest.status.level import Level
 
 MOST_FILES, SMALL = 200, 4 * 1024 * 1024  # a table of more files that are smaller on average is slow to read
 
@@ -92,10 +94,10 @@ def _feeds(report: Report) -> Iterator[Point]:
 
 
 def _late(report: Report, feed: Feed) -> str:
-    assert feed.landed_at is not None  # noqa: S101  # as its state says
-    limit = feed.limits.warn_after if feed.state(report.made_at) == "late" else feed.limits.error_after
-    age = span((report.made_at - feed.landed_at).total_seconds())
-    return f"The feed {feed.name} last landed {age} ago; its limit is {span(limit or 0)}."
+    limits, age = feed.limits, feed.age(report.made_at) or timedelta()
+    limit = limits.error_after if limits.level(age) == Level.ERROR else limits.warn_after
+    within = span(limit.total_seconds()) if limit else "none"
+    return f"The feed {feed.name} last landed {span(age.total_seconds())} ago; its limit is {within}."
 
 
 def _set_aside(report: Report) -> Iterator[Point]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from python_ingest.report.periods import Periods
+from python_ingest.status.freshness import Limits
+from python_ingest.status.level import Level
 
 OUTCOMES = ("inserted", "updated", "deleted", "unchanged", "superseded", "rejected")
 CHANGES = OUTCOMES[:3]
@@ -89,17 +91,6 @@ class Lateness:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The limits of freshness that a source declares, in seconds; None for none."""
-
-    warn_after: int | None = None
-    error_after: int | None = None
-
-
-NO_LIMITS = Limits()
-
-
-@dataclass(frozen=True)
 class Feed:
     """A declared feed.
 
@@ -115,21 +106,21 @@ class Feed:
     name: str
     table: str
     kind: str
-    limits: Limits = NO_LIMITS
+    limits: Limits
     rows: int = 0
     landed_at: datetime | None = None
     lateness: Lateness | None = None
 
-    def state(self, now: datetime) -> Literal["fresh", "late", "stale", "never landed", "no limit"]:
-        """Return how fresh the feed is: `late` after `warn_after`, `stale` after `error_after`."""
-        if self.landed_at is None:
+    def age(self, now: datetime) -> timedelta | None:
+        """Return the time since the newest landing; None if the feed never landed."""
+        return now - self.landed_at if self.landed_at else None
+
+    def state(self, now: datetime) -> str:
+        """Return how fresh the feed is, in words."""
+        age = self.age(now)
+        if age is None:
             return "never landed"
-        age = (now - self.landed_at).total_seconds()
-        if self.limits.error_after is not None and age > self.limits.error_after:
-            return "stale"
-        if self.limits.warn_after is not None and age > self.limits.warn_after:
-            return "late"
-        return "no limit" if self.limits == NO_LIMITS else "fresh"
+        return {Level.OK: "fresh", Level.WARNING: "late", Level.ERROR: "stale"}[self.limits.level(age)]
 
 
 @dataclass(frozen=True)

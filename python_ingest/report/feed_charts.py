@@ -15,7 +15,7 @@ BLUE, ORANGE, RED = "var(--blue)", "var(--orange)", "var(--red)"
 
 def freshness(report: Report) -> Chart | None:
     """How long ago each feed landed."""
-    ages = {f: (report.made_at - f.landed_at).total_seconds() for f in report.feeds if f.landed_at}
+    ages = {f: age.total_seconds() for f in report.feeds if (age := f.age(report.made_at))}
     if not ages:
         return None
     marks, lines = [], []
@@ -24,7 +24,10 @@ def freshness(report: Report) -> Chart | None:
         lines.append((name, 1.0, ages[feed]))
         marks.append(Mark(name, "last landing", ages[feed], f"{name}: last landed {span(ages[feed])} ago"))
         limits = (("warn after", feed.limits.warn_after), ("error after", feed.limits.error_after))
-        marks += [Mark(name, part, at, f"{name}: {part} {span(at)}") for part, at in limits if at is not None]
+        for part, limit in limits:
+            if limit:
+                at = limit.total_seconds()
+                marks.append(Mark(name, part, at, f"{name}: {part} {span(at)}"))
     shapes = {
         "last landing": (BLUE, "circle"),
         "warn after": (ORANGE, "triangle-up"),
@@ -46,7 +49,7 @@ def freshness(report: Report) -> Chart | None:
 
 def _row(report: Report, feed: Feed) -> tuple[object, ...]:
     limits = (feed.limits.warn_after, feed.limits.error_after)
-    words = [None if limit is None else span(limit) for limit in limits]
+    words = [span(limit.total_seconds()) if limit else None for limit in limits]
     return (feed.name, feed.table, feed.kind, feed.rows, feed.landed_at, feed.state(report.made_at), *words)
 
 

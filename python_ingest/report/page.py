@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -48,10 +48,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.policies["json.dumps_kwargs"] = {"default": datetime.isoformat}
+    environment.policies["json.dumps_kwargs"] = {"default": _as_json}
     environment.filters.update(plain=plain, code=_with_code, time=lambda time: f"{time:%Y-%m-%d %H:%M:%S}")
     environment.tests["time"] = lambda value: isinstance(value, datetime)
     return environment
+
+
+def _as_json(value: datetime | timedelta) -> str | float:
+    """Return a time as text in ISO 8601, a span in seconds."""
+    return value.isoformat() if isinstance(value, datetime) else value.total_seconds()
 
 
 def _with_code(text: str) -> Markup:

@@ -13,16 +13,16 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.lake.place import lake_location
 from python_ingest.lake.table_format import table_exists
 from python_ingest.project import VIEWS, Project
-from python_ingest.report.facts import NO_LIMITS, Feed, Landing, Lateness, Limits, Report
+from python_ingest.report.facts import Feed, Landing, Lateness, Report
 from python_ingest.report.periods import periods
 from python_ingest.report.state_tables import StateTables
 from python_ingest.report.tables import rejections, sizes, with_reasons
+from python_ingest.status.freshness import Limits, limits_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SITES = ("site/index.html", "target/static_index.html")  # of `make docs`, of `dbt docs generate --static`
-PERIODS = {"minute": 60, "hour": 3600, "day": 86_400}
 REJECTED = "rejected_"  # before the name of a silver model
 
 
@@ -50,7 +50,8 @@ def read_report(
     present = [table for table in known if table in state_tables or table_exists(spark, table)]
     built = [table for table in present if table not in state_tables]
     rejected = [table for table in built if table.partition(".")[2].startswith(REJECTED)]
-    limits = _limits(project.manifest)
+    sources = project.manifest.sources.values()
+    limits = {f"{source.schema}.{source.identifier}": limits_of(source) for source in sources}
     return Report(
         project=project.manifest.metadata.project_name,
         lake=lake_location(),
@@ -60,7 +61,7 @@ def read_report(
         run_count=run_count,
         models=len(_models(project.manifest)),
         feeds=tuple(
-            _feed(feed, limits.get(feed.table, NO_LIMITS), totals.get(name))
+            _feed(feed, limits.get(feed.table, Limits()), totals.get(name))
             for name, feed in project.feeds.items()
         ),
         unfinished=tables.unfinished(),
@@ -92,23 +93,6 @@ def _feed(feed: DeclaredFeed, limits: Limits, total: Any) -> Feed:
         micros = (total["least"], *total["middle"], total["most"])
         lateness = Lateness(total["measured"], *(value / 1_000_000 for value in micros))
     return Feed(feed.name, feed.table, kind, limits, total["rows"], utc_time(total["newest"]), lateness)
-
-
-def _limits(manifest: Any) -> dict[str, Limits]:
-    """Return the declared limits of freshness by source table."""
-    return {
-        f"{source.schema}.{source.identifier}": Limits(
-            _seconds(source.freshness.warn_after), _seconds(source.freshness.error_after)
-        )
-        for source in manifest.sources.values()
-        if source.freshness
-    }
-
-
-def _seconds(limit: Any) -> int | None:
-    if limit is None or limit.count is None or limit.period is None:
-        return None
-    return int(limit.count) * PERIODS[str(getattr(limit.period, "value", limit.period))]
 
 
 def _models(manifest: Any) -> list[Any]:

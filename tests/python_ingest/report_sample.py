@@ -9,7 +9,6 @@ from python_ingest.report.facts import (
     Feed,
     Landing,
     Lateness,
-    Limits,
     LostRows,
     ModelPeriod,
     Rejection,
@@ -19,6 +18,7 @@ from python_ingest.report.facts import (
     Size,
 )
 from python_ingest.report.periods import periods
+from python_ingest.status.freshness import Limits
 
 NOW = datetime(2025, 1, 15, 7, 30, tzinfo=timezone.utc)
 SINCE = NOW - timedelta(days=30)
@@ -46,13 +46,13 @@ def sample() -> Report:
                 "people",
                 "bronze.people",
                 "csv",
-                Limits(warn_after=36 * 3600, error_after=72 * 3600),
+                Limits(timedelta(hours=36), timedelta(hours=72)),
                 rows=1378,
                 landed_at=_at(12),
                 lateness=Lateness(26, 30.0, 600.0, 7200.0, 200_000.0),
             ),
-            Feed("orders", "bronze.orders", "kafka", Limits(3600), 10, NOW - timedelta(days=9)),
-            Feed("goods", "bronze.goods", "postgresql"),
+            Feed("orders", "bronze.orders", "kafka", Limits(timedelta(hours=1)), 10, NOW - timedelta(days=9)),
+            Feed("goods", "bronze.goods", "postgresql", Limits()),
         ),
         unfinished=("orders",),
         landings=landings,
