@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from python_ingest import cli, project
+from python_ingest.commands import run
 from python_ingest.errors import DbtError
 from python_ingest.project.selection import selected_feeds
 
@@ -49,10 +50,12 @@ def test_a_run_lands_them(lakehouse: project.Project, monkeypatch: pytest.Monkey
     def land(spark: object, project: object, feeds: list[Any]) -> None:
         landed.append([feed.name for feed in feeds])
 
-    monkeypatch.setattr(cli, "opened", lambda: lakehouse)
-    monkeypatch.setattr(cli, "warm_session", lambda root: None)
-    monkeypatch.setattr(cli, "land_feeds", land)
-    monkeypatch.setattr(cli, "build_models", lambda options, project: None)
+    monkeypatch.setattr(project, "embedded_target", lambda root: "")
+    monkeypatch.setattr(project, "load", lambda: lakehouse)
+    monkeypatch.setattr(run, "hold", lambda folder: None)
+    monkeypatch.setattr(run, "warm_session", lambda root: None)
+    monkeypatch.setattr(run, "land", land)
+    monkeypatch.setattr(run, "build_models", lambda options, project: None)
     cli.run(select=["source:bronze.transactions+"])
     cli.run()
     assert landed == [["transactions"], list(lakehouse.feeds)]
