@@ -76,7 +76,9 @@ def _feeds(report: Report) -> Iterator[Point]:
         state = feed.state(report.made_at)
         if state in ("stale", "late"):
             yield Point(
-                "error" if state == "stale" else "warning", _late(report, feed), "Is its source late?"
+                "error" if state == "stale" else "warning",
+                _late(report, feed),
+                f"Look at its source, then run `tidemark land {feed.name}`.",
             )
         elif state == "never landed":
             yield Point(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from python_ingest.report.chart import Chart, Table, chart_of
 from python_ingest.report.encodings import Mark
-from python_ingest.report.facts import CHANGES, OUTCOMES, ModelPeriod, Report
+from python_ingest.report.facts import CHANGES, OUTCOMES, REJECTED, Report
 from python_ingest.report.time_charts import over_time
 
-REJECTED = "rejected_"
-UNACCOUNTED = "not accounted for"
+UNACCOUNTED, UNCOMPARED = "not accounted for", "not compared"
 COLOURS = {
     "inserted": "var(--blue)",
     "updated": "var(--sky)",
@@ -21,6 +19,7 @@ COLOURS = {
     "superseded": "var(--orange)",
     "rejected": "var(--red)",
     UNACCOUNTED: "currentColor",
+    UNCOMPARED: "var(--faint)",
 }
 
 
@@ -31,7 +30,8 @@ class Balance:
     Attributes:
         landed: rows that landed in bronze.
         read: rows that silver has read from bronze; a full refresh reads all again.
-        silver: what became of them: OUTCOMES, and UNACCOUNTED if a row has none. The sum is `read`.
+        silver: what became of them: OUTCOMES; UNACCOUNTED if a row has none; UNCOMPARED if rejected rows
+            were not counted. The sum is `read`.
         gold: rows that other models changed, by CHANGES.
     """
 
@@ -44,19 +44,22 @@ class Balance:
 def balances(report: Report) -> dict[int, Balance]:
     """Return the rows of each period in which something landed or was read.
 
-    Silver is each model with a `rejected_*` model beside it. Only these account for each row they read.
+    Only models with a `rejected_*` model beside them account for each row they read: these are silver.
     """
     landed = Counter[int]()
     for landing in report.landings:
         landed[landing.period] += landing.rows
+    silver_models = report.silver
+    rejecting = {model.replace(".", f".{REJECTED}") for model in silver_models}
     found = {}
     for period in sorted({*landed, *(one.period for one in report.model_periods)}):
         models = [one for one in report.model_periods if one.period == period]
-        silver = [one for one in models if one.balances]
+        silver = [one for one in models if one.model in silver_models]
+        others = [one for one in models if one.model not in silver_models | rejecting]
         kept = {name: sum(one.rows[name] for one in silver) for name in OUTCOMES}
-        if rest := sum(one.unaccounted for one in silver):
-            kept[UNACCOUNTED] = rest
-        gold = {name: sum(one.rows[name] for one in _others(models, report)) for name in CHANGES}
+        kept[UNACCOUNTED] = sum(one.unaccounted for one in silver)
+        kept[UNCOMPARED] = sum(one.uncompared for one in silver)
+        gold = {name: sum(one.rows[name] for one in others) for name in CHANGES}
         found[period] = Balance(landed[period], sum(kept.values()), kept, gold)
     return found
 
@@ -86,7 +89,7 @@ def balance_charts(report: Report) -> list[Chart]:
         (
             "silver",
             "Silver: what became of the rows it read",
-            (*OUTCOMES, UNACCOUNTED),
+            (*OUTCOMES, UNACCOUNTED, UNCOMPARED),
             {p: one.silver for p, one in found.items()},
         ),
         ("gold", "Gold: rows changed", CHANGES, {p: one.gold for p, one in found.items()}),
@@ -119,13 +122,3 @@ def balance_charts(report: Report) -> list[Chart]:
             )
         )
     return charts
-
-
-def _others(models: list[ModelPeriod], report: Report) -> Iterator[ModelPeriod]:
-    """Yield the models that are neither of silver nor the `rejected_*` model of one."""
-    silver = {one.model for one in report.model_periods if one.balances}
-    for one in models:
-        schema, _, name = one.model.partition(".")
-        partner = f"{schema}.{name.removeprefix(REJECTED)}"
-        if one.model not in silver and not (name.startswith(REJECTED) and partner in silver):
-            yield one

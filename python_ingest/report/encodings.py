@@ -41,7 +41,7 @@ def number_axis(most: float, **more: Any) -> Any:
     import altair as alt
 
     few = {"values": list(range(int(most) + 1))} if most <= 4 and most == int(most) else {}
-    return alt.Axis(format="~s", tickCount=4, **few, **more)
+    return alt.Axis(labelExpr="format(datum.value, '~s')", tickCount=4, **few, **more)
 
 
 def colour_scale(colours: Mapping[str, str], parts: Sequence[str]) -> Any:

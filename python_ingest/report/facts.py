@@ -12,6 +12,7 @@ from python_ingest.status.level import Level
 
 OUTCOMES = ("inserted", "updated", "deleted", "unchanged", "superseded", "rejected")
 CHANGES = OUTCOMES[:3]
+REJECTED = "rejected_"  # before the name of a silver model, the model of the rows that it rejects
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ class ModelPeriod:
         runs, failed: runs that read something or failed, and how many of them failed.
         seconds, longest: run time of all runs, and of the longest.
         rows_read: rows read from its sources.
-        rows: rows of each outcome in OUTCOMES.
-        balances: whether its run accounts for each row read, because a `rejected_*` model stands beside it.
-        unaccounted: rows read minus rows with an outcome, over the runs that balance.
+        rows: rows of each outcome in OUTCOMES; rejected are those of the runs that are compared.
+        unaccounted: rows read minus rows with an outcome, over the runs that are compared: those with which
+            its `rejected_*` model read the same versions.
+        uncompared: the same difference over the other runs, without rejected rows.
         last_at, last_status, last_message: of the newest run.
     """
 
@@ -57,8 +59,8 @@ class ModelPeriod:
     longest: float
     rows_read: int
     rows: dict[str, int]
-    balances: bool
     unaccounted: int
+    uncompared: int
     last_at: datetime
     last_status: str
     last_message: str | None
@@ -212,6 +214,16 @@ class Report:
     lost_rows: tuple[LostRows, ...] = ()
     lineage: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def silver(self) -> set[str]:
+        """The models with a `rejected_*` model beside them."""
+        known = {*self.ids, *(one.model for one in self.model_periods)}
+        return {
+            f"{schema}.{name.removeprefix(REJECTED)}"
+            for schema, _, name in (table.partition(".") for table in known)
+            if name.startswith(REJECTED) and f"{schema}.{name.removeprefix(REJECTED)}" in known
+        }
 
     @property
     def is_empty(self) -> bool:

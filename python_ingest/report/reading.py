@@ -13,7 +13,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.lake.place import lake_location
 from python_ingest.lake.table_format import table_exists
 from python_ingest.project import VIEWS, Project
-from python_ingest.report.facts import Feed, Landing, Lateness, Report
+from python_ingest.report.facts import REJECTED, Feed, Landing, Lateness, Report
 from python_ingest.report.periods import periods
 from python_ingest.report.state_tables import StateTables
 from python_ingest.report.tables import rejections, sizes, with_reasons
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SITES = ("site/index.html", "target/static_index.html")  # of `make docs`, of `dbt docs generate --static`
-REJECTED = "rejected_"  # before the name of a silver model
 
 
 def read_report(

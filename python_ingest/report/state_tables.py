@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.clock import utc_time
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.batch import REPLAY
-from python_ingest.report.facts import OUTCOMES, LostRows, ModelPeriod, Run, SchemaChange
+from python_ingest.report.facts import OUTCOMES, REJECTED, LostRows, ModelPeriod, Run, SchemaChange
 from python_ingest.report.periods import Periods
 
 if TYPE_CHECKING:
@@ -29,7 +29,19 @@ RUN = (
     "invocation_id, command, unix_micros(started_at) as started, unix_micros(ended_at) as ended, succeeded, "
     "models_written, models_failed, models_skipped, tests_failed"
 )
-ACCOUNTED = " + ".join(f"coalesce(rows_{name}, 0)" for name in OUTCOMES)
+KEPT = " + ".join(f"coalesce(rows_{name}, 0)" for name in OUTCOMES if name != "rejected")
+# a model's rows balance with those of its rejected_* model if both read the same versions in one command
+MODEL_RUNS = """
+    with model_runs as (
+        select invocation_id, started_at, inline(model_runs) from {runs} where started_at >= {since}
+    ),
+    compared as (
+        select model_runs.*, model_runs.reads <=> other.reads as is_compared
+        from model_runs left join model_runs as other
+            on model_runs.invocation_id = other.invocation_id
+            and replace(model_runs.model, '.', '.{rejected}') = other.model
+    )
+"""
 # what a table or topic says of its own time is that of the newest row of a batch
 LANDED = {
     "ingested_files": "feed, state, recorded_at, row_count, "
@@ -80,16 +92,18 @@ class StateTables:
         """Return the runs of models by period, ordered by period and model."""
         if "runs" not in self.present:
             return ()
-        sums = ", ".join(f"coalesce(sum(rows_{name}), 0) as {name}" for name in OUTCOMES)
+        with_runs = MODEL_RUNS.format(runs=f"{self._schema}.runs", since=self._since, rejected=REJECTED)
+        sums = ", ".join(f"coalesce(sum(rows_{name}), 0) as {name}" for name in OUTCOMES[:-1])
         rows = self._rows(
-            f"select model, unix_seconds(started_at) div {periods.seconds} as period, count(*) as runs, "
-            "count_if(status = 'error') as failed, coalesce(sum(seconds), 0) as seconds, "
-            "coalesce(max(seconds), 0) as longest, coalesce(sum(rows_read), 0) as rows_read, "
-            f"{sums}, count(rows_rejected) > 0 as balances, "
-            f"coalesce(sum(rows_read - ({ACCOUNTED})) filter (where rows_rejected is not null), 0) as rest, "
+            f"{with_runs} select model, unix_seconds(started_at) div {periods.seconds} as period, "
+            "count(*) as runs, count_if(status = 'error') as failed, coalesce(sum(seconds), 0) as seconds, "
+            f"coalesce(max(seconds), 0) as longest, coalesce(sum(rows_read), 0) as rows_read, {sums}, "
+            "coalesce(sum(rows_rejected) filter (where is_compared), 0) as rejected, "
+            f"coalesce(sum(rows_read - ({KEPT}) - coalesce(rows_rejected, 0)) "
+            "filter (where is_compared), 0) as unaccounted, "
+            f"coalesce(sum(rows_read - ({KEPT})) filter (where not is_compared), 0) as uncompared, "
             "max_by(struct(unix_micros(started_at) as at, status, message), started_at) as newest "
-            f"from (select started_at, inline(model_runs) from {self._schema}.runs "
-            f"where started_at >= {self._since}) group by all order by period, model"
+            "from compared group by all order by period, model"
         )
         return tuple(
             ModelPeriod(
@@ -101,8 +115,8 @@ class StateTables:
                 longest=row["longest"],
                 rows_read=row["rows_read"],
                 rows={name: row[name] for name in OUTCOMES},
-                balances=row["balances"],
-                unaccounted=row["rest"],
+                unaccounted=row["unaccounted"],
+                uncompared=row["uncompared"],
                 last_at=utc_time(row["newest"]["at"]),
                 last_status=row["newest"]["status"],
                 last_message=row["newest"]["message"],

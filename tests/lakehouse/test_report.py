@@ -37,6 +37,8 @@ def test_the_report_equals_the_state_tables(
     assert cases.dbt(*LOSSY).failed == []
     cases.spark.sql(f"insert into {source} values (1, 'c', 'kg'), (5, 'e', null)")
     assert cases.dbt(*LOSSY).failed != []
+    cases.spark.sql(f"insert into {source} values (6, 'f', 'kg'), (7, null, 'kg')")
+    cases.said("lossy")
 
     report = reported(cases, people, tmp_path)
     ops = f"{cases.prefix}_ops"
@@ -53,16 +55,17 @@ def test_the_report_equals_the_state_tables(
 
     sums = total(balances(report))
     lossy = f"from {ops}.model_runs where model = '{cases.table('lossy')}'"
-    assert sums.read == sql(f"sum(rows_read) {lossy}") == 5
+    assert sums.read == sql(f"sum(rows_read) {lossy}") == 7
     for name in OUTCOMES:
-        assert sums.silver[name] == sql(f"sum(rows_{name}) {lossy}")
+        assert sums.silver[name] == sql(f"coalesce(sum(rows_{name}), 0) {lossy}")
     assert sums.silver["not accounted for"] == 1, "a row without a unit"
+    assert sums.silver["not compared"] == 1, "rejected_lossy has not read it"
     assert sums.read == sum(sums.silver.values())
     assert sum(sums.gold.values()) == 0, "rejected_lossy counts as the rejected rows of lossy"
     assert sum(one.seconds for one in report.model_periods) == pytest.approx(
         sql(f"sum(seconds) from {ops}.model_runs")
     )
-    assert [run.succeeded for run in report.runs] == [False, True]
+    assert [run.succeeded for run in report.runs] == [True, False, True]
     assert report.run_count == sql(f"count(*) from {ops}.runs")
 
     aside = {(one.kind, one.number) for one in report.rejections}

@@ -99,7 +99,7 @@ def _models(period: int, day: int) -> list[ModelPeriod]:
     said = f"no such column {HOSTILE}" if failed else None
     status = "error" if failed else "success"
 
-    def one(model: str, rows: tuple[int, ...], *, balances: bool, fails: bool = False) -> ModelPeriod:
+    def one(model: str, rows: tuple[int, ...], *, fails: bool = False) -> ModelPeriod:
         return ModelPeriod(
             model,
             period,
@@ -109,16 +109,16 @@ def _models(period: int, day: int) -> list[ModelPeriod]:
             longest=2.0 + day / 4,
             rows_read=100 + day,
             rows=dict(zip(OUTCOMES, rows, strict=True)),
-            balances=balances,
             unaccounted=0,
+            uncompared=0,
             last_at=_at(day),
             last_status=status if fails else "success",
             last_message=said if fails else None,
         )
 
     return [
-        one("silver.people", silver, balances=True),
-        one("silver.rejected_people", (1, 0, 0, 0, 0, 0), balances=False),
-        one("gold.by_city", (2, 5, 1, 0, 0, 0), balances=False, fails=failed),
-        one(f"gold.{HOSTILE}", (1, 0, 0, 0, 0, 0), balances=False),
+        one("silver.people", silver),
+        one("silver.rejected_people", (1, 0, 0, 0, 0, 0)),
+        one("gold.by_city", (2, 5, 1, 0, 0, 0), fails=failed),
+        one(f"gold.{HOSTILE}", (1, 0, 0, 0, 0, 0)),
     ]

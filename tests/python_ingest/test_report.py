@@ -76,9 +76,13 @@ def test_rows_add_up(report: Report) -> None:
         assert found.gold == {"inserted": 3, "updated": 5, "deleted": 1}
     sums = total(balances(report))
     assert sums.read == sum(sums.silver.values()) == sum(100 + day for day in DAYS)
-    lost = [replace(one, unaccounted=2 * one.balances) for one in report.model_periods]
+    lost = [
+        replace(one, unaccounted=2, uncompared=5) if one.model == "silver.people" else one
+        for one in report.model_periods
+    ]
     sums = total(balances(replace(report, model_periods=tuple(lost))))
     assert sums.silver["not accounted for"] == 2 * len(DAYS)
+    assert sums.silver["not compared"] == 5 * len(DAYS)
     assert sums.read == sum(sums.silver.values())
 
 
