@@ -87,7 +87,7 @@ def _feeds(report: Report) -> Iterator[Point]:
     for name in report.unfinished:
         yield Point(
             "warning",
-            f"A landing of {name} was interrupted.",
+            f"A batch of {name} is planned and has not landed: a landing runs, or was interrupted.",
             "Nothing is lost: the next landing finishes its batch.",
         )
     for lost in report.lost_rows:

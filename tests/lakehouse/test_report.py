@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from python_ingest.commands.report import write_report
+from python_ingest.console.output import output
 from python_ingest.project import Project
 from python_ingest.report.balance import balances, total
 from python_ingest.report.facts import OUTCOMES, Report
@@ -80,6 +82,18 @@ def test_the_report_equals_the_state_tables(
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     assert data["rejections"] == [one.__dict__ for one in report.rejections]
     assert "&lt;/script&gt;.csv" in page
+
+
+def test_a_new_lake_has_a_page_that_says_so(
+    spark: SparkSession, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.1: no state table exists; the command names the feeds that never landed."""
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    page = tmp_path / "site" / "report.html"
+    with output.console.capture() as printed:
+        write_report(page, days=7)
+    assert "This lake is empty" in page.read_text(encoding="utf-8")
+    assert "The feed transactions has never landed." in printed.get()
 
 
 def reported(cases: FixtureProject, people: FeedFolder, folder: Path) -> Report:

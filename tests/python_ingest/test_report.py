@@ -114,7 +114,7 @@ def test_what_needs_attention(report: Report) -> None:
     assert levels == [
         ("warning", "The feed orders last landed 9 days ago; its limit is 1 hour."),
         ("warning", "The feed goods has never landed."),
-        ("warning", "A landing of orders was interrupted."),
+        ("warning", "A batch of orders is planned and has not landed: a landing runs, or was interrupted."),
         ("warning", "people was missing 7 landed rows (a DELETE): landed again."),
         ("warning", "2 files did not land, of people."),
         ("warning", "10 records of people cannot be read."),
