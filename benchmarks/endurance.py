@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pyspark.sql import SparkSession
@@ -24,12 +24,14 @@ from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models
 from python_ingest.commands.land import land
 from python_ingest.console.output import output
+from python_ingest.lake.jvm import java_class
 from python_ingest.simulators.user_events import simulate_user_events
 
 FEED = "user_events"
 SELECTED = ("--select", f"source:bronze.{FEED}+", "event_types")
 WINDOW = 10  # increments of a line in the report
 WARM_UP = 20  # increments until the JVM has compiled its code and filled its caches
+COLLECTIONS = 3  # of garbage, before the heap is measured
 MEBIBYTE = 2**20
 console = Console(highlight=False, markup=False)
 
@@ -77,8 +79,11 @@ def measure(spark: SparkSession, inbox: Path, files: list[Path]) -> list[Window]
 
 
 def _heap(spark: SparkSession) -> int:
-    runtime: Any = spark.sparkContext._jvm.java.lang.Runtime.getRuntime()  # type: ignore[union-attr]
-    spark.sparkContext._jvm.java.lang.System.gc()  # type: ignore[union-attr]
+    """Return the bytes in use; Spark frees some only after a first collection has found them unused."""
+    runtime = java_class(spark, "java.lang.Runtime").getRuntime()
+    for _ in range(COLLECTIONS):
+        runtime.gc()
+        time.sleep(1)
     return int(runtime.totalMemory() - runtime.freeMemory())
 
 
