@@ -19,7 +19,7 @@ COLOURS = {
     "superseded": "var(--orange)",
     "rejected": "var(--red)",
     UNACCOUNTED: "currentColor",
-    UNCOMPARED: "var(--faint)",
+    UNCOMPARED: "var(--green)",
 }
 
 

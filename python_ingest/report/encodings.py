@@ -8,6 +8,8 @@ from typing import Any
 
 from python_ingest.report.periods import Periods
 
+NUMBER = "format(datum.value, abs(datum.value) < 1 ? '~g' : '~s')"  # 0.2, 5, 12k
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -41,7 +43,7 @@ def number_axis(most: float, **more: Any) -> Any:
     import altair as alt
 
     few = {"values": list(range(int(most) + 1))} if most <= 4 and most == int(most) else {}
-    return alt.Axis(labelExpr="format(datum.value, '~s')", tickCount=4, **few, **more)
+    return alt.Axis(labelExpr=NUMBER, tickCount=4, **few, **more)
 
 
 def colour_scale(colours: Mapping[str, str], parts: Sequence[str]) -> Any:
