@@ -91,7 +91,7 @@ POINTS = (
     Point("after the gold merge", "after", MERGE_TOTALS, nightly=True),
     Point("while a test runs", "running", A_TEST, nightly=True),
     Point("in on-run-end, before the checkpoints", "before", RECORD, more_comes=True, nightly=True),
-    Point("in on-run-end, while writing the checkpoints", "writing", RECORD, table="ops.runs", more_comes=True),
+    Point("in on-run-end, writing the checkpoints", "writing", RECORD, table="ops.runs", more_comes=True),
     Point("after the checkpoints", "after", RECORD, nightly=True),
     Point("half written, on Iceberg", "writing", "", APPEND, BRONZE_TABLE, on_iceberg=True, nightly=True),
     Point("not confirmed, on Iceberg", "before", call=CONFIRM, on_iceberg=True, nightly=True),
