@@ -15,6 +15,7 @@ from python_ingest.commands.build import rebuild_range
 from python_ingest.commands.doctor import doctor
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
+from python_ingest.commands.history import history
 from python_ingest.commands.init_project import init_project
 from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
@@ -67,6 +68,7 @@ app = typer.Typer(
     help="Land files, tables and topics in bronze and run the lakehouse. Plain dbt commands work, too.",
 )
 app.add_typer(simulate, name="simulate")
+app.add_typer(history)
 
 
 @app.callback()

@@ -149,6 +149,13 @@ class TidemarkAdapter(SparkAdapter):
         return plan_of(catalog, sql, request_of(request))
 
     @available
+    def provenance(self) -> dict[str, Any]:
+        """Return what this command ran with, for its row in `ops.runs`."""
+        from python_ingest.history.provenance import provenance
+
+        return provenance(Path(self.config.project_root), self.config.cli_vars)
+
+    @available
     def measure_reads(self, name: str) -> None:
         """Measure what the statements of this thread read, until the thread measures for another name."""
         self._session().sparkContext.setJobGroup(name, name)

@@ -147,6 +147,23 @@ class DeltaLog:
                 removes = removes or json.loads(line)["remove"]["dataChange"]
         return Written(operation, number, removes)
 
+    def commit(self, version: int) -> tuple[bool, dict[str, Any]]:
+        """Return whether a commit changed no row, as one of properties or a compaction, and what it says."""
+        text = self._text(version) or '"dataChange":true'
+        line = next((line for line in text.split("\n") if line.startswith('{"commitInfo"')), None)
+        # a quote within a value is escaped
+        return '"dataChange":true' not in text, json.loads(line)["commitInfo"] if line else {}
+
+    def identity_at(self, version: int) -> str:
+        """Return the id that the table had at a version."""
+        nothing = self._jvm.scala.Option.empty()
+        return str(self._log.getSnapshotAt(version, nothing, nothing, False).metadata().id())
+
+    def has_file(self, path: str) -> bool:
+        """Return whether a file exists in the table's file system."""
+        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        return bool(place.getFileSystem(self._conf).exists(place))
+
     def appended(self, writer: str, number: int) -> Appended | None:
         """Return what the newest commit appended; None if it is not this append or lacks statistics.
 

@@ -161,6 +161,11 @@ def choose_target(root: Path, *, may_be_remote: bool = False) -> None:
         os.environ["DBT_TARGET"] = embedded
 
 
+def target_name(root: Path) -> str:
+    """Return the name of the profile's target."""
+    return _credentials(root)[1]
+
+
 def settings_of_server(root: Path) -> dict[str, str]:
     """Return the Spark settings for a server that opens the lake as an embedded Spark does.
 

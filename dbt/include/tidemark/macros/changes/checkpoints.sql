@@ -7,7 +7,7 @@
 {% macro checkpoints() %}
     {% set state = dbt.run_state('checkpoints') %}
     {% if 'marks' not in state %}
-        {% set marks = {} %}
+        {% set marks, sequences = {}, {} %}
         {% if load_relation(dbt.ops_table('runs')) is not none %}
             {% for row in run_query(
                 'select newest.started_at as recorded_at, newest.mark.* from ('
@@ -15,6 +15,8 @@
                 ~ '(select /*+ coalesce(1) */ started_at, explode(checkpoints) as mark from ' ~ dbt.ops_table('runs') ~ ') '
                 ~ 'group by mark.model, mark.source)'
             ) %}
+                {% do sequences.update({row['model'] ~ ' < ' ~ row['source']: row['sequence'] | int}) %}
+                {% if row['source_id'] is not none %}  {# else `tidemark undo` took the first one back #}
                 {% do marks.update({row['model'] ~ ' < ' ~ row['source']: {
                     'source_id': row['source_id'],
                     'version': row['version'] | int if row['version'] is not none else none,
@@ -22,14 +24,20 @@
                     'table_version': row['table_version'] | int if row['table_version'] is not none else none,
                     'table_id': row['table_id'],
                     'contract': row['contract'],
-                    'recorded_at': row['recorded_at'] | string,
-                    'sequence': row['sequence'] | int
+                    'recorded_at': row['recorded_at'] | string
                 }}) %}
+                {% endif %}
             {% endfor %}
         {% endif %}
-        {% do state.update(marks=marks) %}
+        {% do state.update(marks=marks, sequences=sequences) %}
     {% endif %}
     {{ return(state.marks) }}
+{% endmacro %}
+
+{# The sequence of the last record of a reader on a source; 0 if there is none. #}
+{% macro last_sequence(reader, source) %}
+    {% do dbt.checkpoints() %}
+    {{ return(dbt.run_state('checkpoints').sequences.get(reader ~ ' < ' ~ source, 0)) }}
 {% endmacro %}
 
 {# The new checkpoints: of the models that succeeded and read something, and of the tests that passed. #}
@@ -42,14 +50,14 @@
         {% set reader = dbt.table_name(relation) if node.resource_type == 'model' else node.unique_id %}
         {% set contract = dbt.contract_of(node.unique_id) %}
         {% for window in dbt.windows_of(node.unique_id) %}
-            {% set mark = dbt.checkpoint(reader, window.source) or {'sequence': 0} %}
+            {% set mark = dbt.checkpoint(reader, window.source) or {} %}
             {% if window.state != 'nothing new' or mark.contract != contract or mark.source_id != window.source_id
                 or mark.version != window.last %}
                 {% set table = dbt.table_after(node, relation, mark) %}
                 {% do moved.append({
                     'model': reader, 'source': window.source, 'source_id': window.get('source_id'), 'version': window.last,
                     'watermark': window.get('watermark'), 'table_version': table.version, 'table_id': table.id,
-                    'contract': contract, 'sequence': mark.sequence + 1
+                    'contract': contract, 'sequence': dbt.last_sequence(reader, window.source) + 1
                 }) %}
             {% endif %}
         {% endfor %}

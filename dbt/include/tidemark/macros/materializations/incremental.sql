@@ -3,6 +3,7 @@
     {% do dbt.check_sql() %}
     {% do dbt.measure_cost() %}
     {% set existing = load_relation(this) %}
+    {% do dbt.note_version_before(model, this) %}
     {{ run_hooks(pre_hooks) }}
     {% if pre_hooks %}
         {% do dbt.forget_table_state(this) %}
@@ -41,5 +42,9 @@
         {% do dbt.forget_table_state(this) %}
     {% endif %}
     {{ run_hooks(post_hooks) }}
+    {% if pre_hooks or post_hooks %}
+        {# what hooks wrote is a part of the run; the state that its checkpoints tell is that before the hooks #}
+        {% do dbt.run_state('after').update({model.unique_id: dbt.by_format('table_state')(this).version}) %}
+    {% endif %}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}

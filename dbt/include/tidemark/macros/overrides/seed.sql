@@ -5,12 +5,14 @@
     {% set agate_table = load_agate_table() %}
     {% do store_result('agate_table', response='OK', agate_table=agate_table) %}
     {% set checksum = local_md5(model.checksum.checksum ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
+    {% do dbt.note_version_before(model, this) %}
     {{ run_hooks(pre_hooks) }}
     {% if existing is none or should_full_refresh() or model.checksum.name == 'path'
         or dbt.seed_checksum(this) != checksum %}  {# dbt hashes only the path of a big file #}
         {% do run_query(dbt.seed_sql(this, agate_table, checksum)) %}
+        {% do dbt.forget_table_state(this) %}
+        {% do dbt.report_written({'inserted': agate_table.rows | length, 'commit': dbt.last_commit(this)}) %}
         {% do persist_docs(this, model) %}
-        {% do dbt.report_written({"inserted": agate_table.rows | length}) %}
     {% else %}
         {% do dbt.report_written({}) %}
     {% endif %}

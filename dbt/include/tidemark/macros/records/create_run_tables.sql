@@ -16,7 +16,11 @@
         'checkpoints array<struct<' ~ [
             'model: string', 'source: string', 'source_id: string', 'version: bigint', 'watermark: string',
             'table_version: bigint', 'table_id: string', 'contract: string', 'sequence: bigint'
-        ] | join(', ') ~ '>>'
+        ] | join(', ') ~ '>>',
+        'git_commit string', 'git_is_dirty boolean', 'locks map<string, string>', 'dbt_version string',
+        'tidemark_version string', 'target string', 'vars string', 'failed_tests array<string>',
+        'tables_written array<struct<table: string, table_id: string, version_before: bigint, version: bigint>>',
+        'undone_runs array<string>'
     ]) }}
 {% endmacro %}
 
@@ -33,6 +37,7 @@
             'checkpoints', 'select invocation_id, started_at as recorded_at, inline(checkpoints) from ' ~ runs
         ) %}
         {% do adapter.unlock_tables(locked) %}
+        {% do dbt.note_versions_before() %}
         {% if flags.WHICH in ('build', 'run', 'test') %}
             {% do dbt.checkpoints() %}  {# before several threads ask for them at once #}
         {% endif %}

@@ -10,9 +10,10 @@
         {% endif %}
     {% endfor %}
     {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
-    {% if rows or checkpoints or failed %}
+    {% set tables = dbt.tables_written(results) %}
+    {% if rows or checkpoints or failed or tables %}
         {% set run = dbt.run_row(results, failed) %}
-        {% do run.update(model_runs=rows, checkpoints=checkpoints) %}
+        {% do run.update(model_runs=rows, checkpoints=checkpoints, tables_written=tables) %}
         {% set locked = adapter.lock_state(dbt.table_name(dbt.ops_table('runs'))) %}
         {% do dbt.insert_record(dbt.ops_table('runs'), dbt.run_columns(), run) %}
         {% do adapter.unlock_tables(locked) %}
@@ -35,13 +36,15 @@
         {% set written.count = written.count + 1 %}
     {% endfor %}
     {% set succeeded = models | selectattr('status', 'equalto', 'success') | list | length %}
-    {{ return({
+    {% set failed_tests = tests | selectattr('status', 'in', ('fail', 'error')) | list %}
+    {{ return(dict(adapter.provenance(), **{
         'invocation_id': invocation_id, 'command': flags.WHICH,
         'started_at': run_started_at.isoformat(), 'ended_at': modules.datetime.datetime.now(modules.pytz.utc).isoformat(),
         'succeeded': not failed, 'models_written': written.count, 'models_unchanged': succeeded - written.count,
         'models_failed': models | selectattr('status', 'equalto', 'error') | list | length,
         'models_skipped': models | selectattr('status', 'equalto', 'skipped') | list | length,
         'tests_passed': tests | selectattr('status', 'equalto', 'pass') | list | length,
-        'tests_failed': tests | selectattr('status', 'in', ('fail', 'error')) | list | length
-    }) }}
+        'tests_failed': failed_tests | length, 'failed_tests': failed_tests | map(attribute='node.unique_id') | list,
+        'dbt_version': dbt_version, 'target': target.name, 'undone_runs': []
+    })) }}
 {% endmacro %}

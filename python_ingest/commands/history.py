@@ -1,0 +1,41 @@
+"""The commands that look at recorded runs: `tidemark undo` and `tidemark diff`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from python_ingest.commands.diff import show_differences
+from python_ingest.commands.opening import opened, opened_to_read
+from python_ingest.commands.undo import undo_run
+from python_ingest.project.session import warm_session
+
+history = typer.Typer()
+RUN = "A run: the beginning of its invocation_id in ops.runs, or `last`."
+
+
+@history.command()
+def undo(
+    run: Annotated[str, typer.Argument(help=RUN)],
+    with_later: Annotated[
+        bool,
+        typer.Option("--with-later", help="Take back later runs that depend on it, too, the newest first."),
+    ] = False,
+) -> None:
+    """Set the tables that a run wrote back to the versions of before, and its checkpoints with them."""
+    lakehouse = opened()
+    undo_run(warm_session(lakehouse.root), lakehouse, run, with_later=with_later)
+
+
+@history.command()
+def diff(
+    model: Annotated[str, typer.Argument(help="A model, seed or snapshot.")],
+    first: Annotated[str, typer.Option("--from", help=RUN)],
+    last: Annotated[
+        Optional[str], typer.Option("--to", help="Another run (default: the present table).")
+    ] = None,
+) -> None:
+    """Compare a table as two runs left it: rows added, removed and changed, by the model's unique_key."""
+    lakehouse = opened_to_read()
+    show_differences(warm_session(lakehouse.root, may_be_remote=True), lakehouse, model, first, last)

@@ -1,0 +1,1 @@
+"""What runs did: their records, undoing them, and differences between tables at two runs."""

@@ -1,0 +1,165 @@
+"""The versions of a Delta table and of an Iceberg table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.table_format import DELTA, loaded_iceberg, snapshots_of, table_format
+from python_ingest.lake.versions import Versions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SIGNED = "spark.databricks.delta.commitInfo.userMetadata"
+BY_UNDO = "tidemark undo "  # not the signature of runs: until an undo is recorded, a run corrects the table
+SEED = "tidemark.checksum"  # a seed is written only if its file has another one
+
+
+class DeltaVersions(Versions):
+    """The versions of a Delta table."""
+
+    @property
+    def present(self) -> int:
+        """The present version."""
+        return self._log.version
+
+    def identity_at(self, version: int) -> str:
+        """Return the table's id at a version, which another table has not; empty if the log is cut off."""
+        try:
+            return self._log.identity_at(version)
+        except Py4JJavaError:
+            return ""
+
+    def precedes(self, version: int, other: int) -> bool:
+        """Return whether a version is another one, or came before it."""
+        return version <= other
+
+    def why_lost(self, version: int) -> str | None:
+        """Return why the table cannot be set back: its files, or the log of the version, are deleted."""
+        try:
+            needed = set(self._at(version).inputFiles()) - set(self._spark.table(self._table).inputFiles())
+        except (PySparkException, Py4JJavaError):
+            return f"its log no longer has version {version}"
+        gone = sum(not self._log.has_file(file) for file in sorted(needed))
+        return f"{gone:,} of the files of version {version} are deleted" if gone else None
+
+    def restore(self, version: int, undo: str) -> int:
+        """Restore the table in one commit, which names the undo."""
+        self._spark.conf.set(SIGNED, f"{BY_UNDO}{undo}")
+        try:
+            self._spark.sql(f"restore table {self._table} to version as of {version}")
+        finally:
+            self._spark.conf.unset(SIGNED)
+        return DeltaLog(self._spark, self._table).version
+
+    def drop(self) -> None:
+        """Drop the table."""
+        self._spark.sql(f"drop table if exists {self._table}")
+
+    def _line(self) -> Iterator[tuple[int, bool]]:
+        for version in range(self.present, -1, -1):
+            yield version, self._commit(version)[0]
+
+    def _is_restored(self, at: int, version: int) -> bool:
+        return self._is_of_undo(at) and str(self._parameters(at).get("version")) == str(version)
+
+    def _is_of_undo(self, at: int) -> bool:
+        said = self._commit(at)[1]
+        return said.get("operation") == "RESTORE" and (said.get("userMetadata") or "").startswith(BY_UNDO)
+
+    def _parameters(self, at: int) -> dict[str, Any]:
+        return self._commit(at)[1].get("operationParameters") or {}
+
+    def _commit(self, version: int) -> tuple[bool, dict[str, Any]]:
+        if version not in self._read:
+            self._read[version] = self._log.commit(version)
+        return self._read[version]
+
+    @cached_property
+    def _read(self) -> dict[int, tuple[bool, dict[str, Any]]]:
+        return {}
+
+    @cached_property
+    def _log(self) -> DeltaLog:
+        return DeltaLog(self._spark, self._table)
+
+    def _at(self, version: int) -> DataFrame:
+        return self._spark.sql(f"select * from {self._table} version as of {version}")
+
+
+class IcebergVersions(Versions):
+    """The snapshots of an Iceberg table. A rollback makes none: the present one is that of before."""
+
+    @property
+    def present(self) -> int:
+        """The present snapshot; 0 for a table that was never written."""
+        return self._snapshots[0][0] if self._snapshots else 0
+
+    def identity_at(self, version: int) -> str:
+        """Return `iceberg`: snapshots have ids that are unique by themselves."""
+        return "iceberg"
+
+    def precedes(self, version: int, other: int) -> bool:
+        """Return whether a snapshot is another one, or one of its ancestors."""
+        at: int | None = other
+        while at is not None and at != version:
+            at = self._parents.get(at)
+        return version in (at, 0)
+
+    def why_lost(self, version: int) -> str | None:
+        """Return why the table cannot be set back: the snapshot is expired, or had other columns."""
+        if version not in self._parents:
+            return f"snapshot {version} is expired"
+        then = self._spark.sql(f"select * from {self._table} version as of {version}")
+        if then.dtypes != self._spark.table(self._table).dtypes:
+            return f"snapshot {version} had other columns, and a rollback does not bring them back"
+        return None
+
+    def restore(self, version: int, undo: str) -> int:
+        """Make the snapshot the present one."""
+        if self._properties.containsKey(SEED):  # a rollback keeps properties
+            self._spark.sql(f"alter table {self._table} unset tblproperties ('{SEED}')")
+        catalog = self._spark.catalog.currentCatalog()
+        self._spark.sql(f"call {catalog}.system.set_current_snapshot('{self._table}', {version})")
+        return version
+
+    def drop(self) -> None:
+        """Drop the table and its files."""
+        self._spark.sql(f"drop table if exists {self._table} purge")
+
+    def _line(self) -> Iterator[tuple[int, bool]]:
+        yield from self._snapshots
+
+    def _is_restored(self, at: int, version: int) -> bool:
+        return at == version
+
+    @cached_property
+    def _snapshots(self) -> list[tuple[int, bool]]:
+        line = snapshots_of(self._spark, self._table)
+        return [(snapshot["snapshot_id"], snapshot["operation"] == "replace") for snapshot in line]
+
+    @cached_property
+    def _parents(self) -> dict[int, int | None]:
+        rows = self._spark.table(f"{self._table}.snapshots").select("snapshot_id", "parent_id").collect()
+        return {row["snapshot_id"]: row["parent_id"] for row in rows}
+
+    @property
+    def _properties(self) -> Any:
+        return loaded_iceberg(self._spark, self._table).properties()
+
+
+def versions_of(spark: SparkSession, table: str) -> Versions:
+    """Return the versions of a table that exists.
+
+    Args:
+        spark: a session with a JVM.
+        table: `schema.name`.
+    """
+    kind = DeltaVersions if table_format(spark) == DELTA else IcebergVersions
+    return kind(spark, table)
