@@ -36,13 +36,14 @@ def show_differences(
     node = _node(project, name)
     table = f"{node.schema}.{node.alias}"
     runs = recorded_runs(spark, project.ops_schema)
-    versions = [version_after(runs, choose_run(runs, run), table) if run else None for run in (first, last)]
+    before = version_after(runs, choose_run(runs, first), table)
+    after = version_after(runs, choose_run(runs, last), table) if last else None
     keys = node.config.get("unique_key") or []
     by = [keys] if isinstance(keys, str) else list(keys)
-    found = differences(spark, table, by, versions[0] or 0, versions[1])
+    found = differences(spark, table, by, before, after)
     said = ", ".join(f"{number:,} {kind}" for kind, number in found.counts.items() if number)
     columns = {"columns_added": found.columns_added, "columns_removed": found.columns_removed}
-    facts: dict[str, Any] = {"before": versions[0], "after": versions[1], **found.counts, **columns}
+    facts: dict[str, Any] = {"before": before, "after": after, **found.counts, **columns}
     output.row("compared", table, said or "no row differs", time.monotonic() - started, **facts)
     for word, names in (("new", found.columns_added), ("gone", found.columns_removed)):
         if names:

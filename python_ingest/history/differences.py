@@ -67,8 +67,14 @@ def version_after(runs: Sequence[Run], run: Run, table: str) -> int:
     Raises:
         TidemarkError: if no run up to then wrote it.
     """
-    until = runs[: runs.index(run) + 1]
-    found = [written.after for each in until for written in each.written if written.table == table]
+    found: list[int] = []
+    by_id = {each.id: each for each in runs}
+    for each in runs:
+        undone = [by_id[name] for name in each.undone if name in by_id]
+        if any(written.table == table and written.before is None for it in undone for written in it.written):
+            found.clear()  # it was dropped: versions of before are those of another table
+        if each.ended <= run.ended:
+            found += [written.after for written in each.written if written.table == table]
     if not found:
         raise TidemarkError(
             f"No recorded run up to {run.said} wrote {table}.",

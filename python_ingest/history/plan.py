@@ -65,8 +65,8 @@ def planned(target: Run, runs: Sequence[Run], precedes: Precedes, *, with_later:
     blocking = [run.said for run in plan.runs[1:] if run.written]
     if blocking and not with_later:
         raise TidemarkError(
-            f"The run {target.said} cannot be undone alone. Later runs wrote the same tables, or read what it "
-            f"wrote: {', '.join(blocking)}.",
+            f"The run {target.said} cannot be undone alone. Later runs wrote the same tables, or read what "
+            f"it wrote: {', '.join(blocking)}.",
             "Add --with-later to take these runs back, too, the newest first.",
         )
     return plan

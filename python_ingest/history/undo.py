@@ -90,7 +90,7 @@ class Undo:
             LakeBusyError: if another command works on the tables, or has recorded a run since the plan.
             TidemarkError: if a table cannot be set back; nothing was changed then.
         """
-        with locked(*plan.models):
+        with locked(*plan.models, *self._project.tables):  # checkpoints of readers move, too
             if self.plan(plan.runs[0].id, with_later=True) != plan:
                 raise LakeBusyError(
                     "Another command has recorded a run in the meantime.", "Run the same command again."
@@ -133,7 +133,8 @@ class Undo:
             raise TidemarkError(
                 f"{last.table} was replaced by another table after the run.", "Run `dbt build` instead."
             )
-        known = {w.after: w.before for run in runs for w in run.written if w.table == last.table}
+        dbt_runs = [run for run in runs if run.command != UNDO]  # the commits of an undo say so themselves
+        known = {w.after: w.before for run in dbt_runs for w in run.written if w.table == last.table}
         if not with_later and versions.has_unknown_commit({last.after, before}, known):
             raise TidemarkError(
                 f"{last.table} was changed after the run by something that left no record: a run that was "

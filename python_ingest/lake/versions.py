@@ -61,7 +61,9 @@ class Versions(ABC):
 
     def same_rows(self, version: int, other: int) -> bool:
         """Return whether no commit after a version, up to a later one, has changed rows."""
-        is_within = False
+        is_within = version == other
+        if is_within:
+            return True
         for at, keeps_rows in self._line():
             is_within = is_within or at == other
             if at == version:

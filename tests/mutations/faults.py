@@ -251,6 +251,13 @@ FAULTS = (
         f"{LAND}test_sqlcheck.py",
     ),
     Fault(
+        "a run is undone",
+        "python_ingest/lake/versions_by_format.py",
+        'self._spark.conf.set(SIGNED, f"{BY_UNDO}{undo}")',
+        'self._spark.conf.set(SIGNED, "tidemark")',
+        f"{LAKE}test_undo.py::test_an_undo_that_is_killed_is_finished_or_corrected",
+    ),
+    Fault(
         "compaction",
         "python_ingest/lake/maintenance.py",
         "unread=_unread(spark, table, marks.get(table, {}), horizon)",
