@@ -17,7 +17,7 @@ RUN = "A run: the beginning of its invocation_id in ops.runs, or `last`."
 
 @history.command()
 def undo(
-    run: Annotated[str, typer.Argument(help=RUN)],
+    run: Annotated[str, typer.Argument(help=RUN, metavar="RUN")],
     with_later: Annotated[
         bool,
         typer.Option("--with-later", help="Take back later runs that depend on it, too, the newest first."),
@@ -30,7 +30,7 @@ def undo(
 
 @history.command()
 def diff(
-    model: Annotated[str, typer.Argument(help="A model, seed or snapshot.")],
+    model: Annotated[str, typer.Argument(help="A model, seed or snapshot.", metavar="MODEL")],
     first: Annotated[str, typer.Option("--from", help=RUN)],
     last: Annotated[
         Optional[str], typer.Option("--to", help="Another run (default: the present table).")
