@@ -54,7 +54,8 @@ def planned(target: Run, runs: Sequence[Run], precedes: Precedes, *, with_later:
         TidemarkError: if the run is an undo, was undone already or wrote nothing; or if later runs wrote the
             same tables or read what it wrote, and `with_later` is false.
     """
-    refuse_other_runs(target, runs)
+    target = next(run for run in runs if run.id == target.id)  # with its checkpoints
+    _refuse_other_runs(target, runs)
     undone = undone_ids(runs)
     later = [run for run in runs if run.id not in {target.id, *undone} and run.command != UNDO]
     chosen, found = [target], [target]
@@ -72,7 +73,7 @@ def planned(target: Run, runs: Sequence[Run], precedes: Precedes, *, with_later:
     return plan
 
 
-def refuse_other_runs(target: Run, runs: Sequence[Run]) -> None:
+def _refuse_other_runs(target: Run, runs: Sequence[Run]) -> None:
     """Stop if there is nothing to take back of a run."""
     if target.command == UNDO:
         raise TidemarkError(
@@ -82,7 +83,7 @@ def refuse_other_runs(target: Run, runs: Sequence[Run]) -> None:
         raise TidemarkError(
             f"The run {target.said} was undone already.", "Run `dbt build` to build its tables again."
         )
-    if not next(run for run in runs if run.id == target.id).models:
+    if not target.models:
         raise TidemarkError(
             f"The run {target.said} wrote no table.", "`select * from ops.runs` shows what each run wrote."
         )

@@ -57,7 +57,7 @@ def test_a_run_is_chosen_by_the_beginning_of_its_id() -> None:
 def test_runs_that_depend_on_it_are_taken_back_too() -> None:
     """R4.4: they wrote the same tables or read what it wrote; a test that passed since is no reason."""
     with pytest.raises(TidemarkError, match=r"(?s)aab2 .*→ Add --with-later"):
-        planned(RUNS[0], RUNS, _precedes, with_later=False)
+        planned(_run("aaa1", 1), RUNS, _precedes, with_later=False)
     plan = planned(RUNS[0], RUNS, _precedes, with_later=True)
     assert [run.id for run in plan.runs] == ["aaa1", "aab2"]
     assert plan.before == {"s.orders": 3, "g.days": 6}
