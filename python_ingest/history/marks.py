@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from python_ingest.errors import TidemarkError
 from python_ingest.history.plan import Plan
 from python_ingest.history.runs import UNDO, Mark, Run, undone_ids
 from python_ingest.lake.tables import local_rows
@@ -109,6 +110,21 @@ def marks_after(
         if pair in moved or model in restored or is_changed:
             found.append(replace(new, sequence=sequence))
     return found
+
+
+def refuse_other_contracts(plan: Plan, before: Mapping[Pair, Mark]) -> None:
+    """Stop on Iceberg if a table had other constraints: a rollback does not bring properties back.
+
+    The first part of a checkpoint's `contract` is a fingerprint of columns, constraints and descriptions.
+    """
+    for mark in (mark for run in plan.runs for mark in run.marks if mark.model in plan.before):
+        then = before.get((mark.model, mark.source))
+        contracts = [each.contract.partition(".")[0] for each in (then, mark) if each and each.contract]
+        if len(set(contracts)) > 1:
+            raise TidemarkError(
+                f"{mark.model} had another contract before the run, and Iceberg does not keep contracts.",
+                f"Change it back, and run `dbt run --full-refresh --select {mark.model.partition('.')[2]}`.",
+            )
 
 
 def _fitted(mark: Mark, newest: Mark, restored: Mapping[str, Restored]) -> Mark:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as f
 
 from python_ingest.clock import utc_now, utc_time
 from python_ingest.errors import LakeBusyError, TidemarkError
-from python_ingest.history.marks import Pair, Restored, marks_after, marks_before
+from python_ingest.history.marks import Pair, Restored, marks_after, marks_before, refuse_other_contracts
 from python_ingest.history.plan import Plan, planned
 from python_ingest.history.provenance import provenance
 from python_ingest.history.runs import UNDO, Mark, Run, Written, choose_run, recorded_runs, since
@@ -108,7 +108,7 @@ class Undo:
     ) -> None:
         """Stop before the first table is set back if one of them cannot be."""
         if table_format(self._spark) == ICEBERG:
-            _refuse_other_contracts(plan, before)
+            refuse_other_contracts(plan, before)
         for table, last in plan.last.items():
             version = plan.before[table]
             if table_exists(self._spark, table):
@@ -207,18 +207,3 @@ def _columns(mark: Mark) -> dict[str, Any]:
     values = asdict(mark)
     del values["recorded_at"]
     return values
-
-
-def _refuse_other_contracts(plan: Plan, before: Mapping[Pair, Mark]) -> None:
-    """Stop on Iceberg if a table had other constraints: a rollback does not bring properties back.
-
-    The first part of a checkpoint's `contract` is a fingerprint of columns, constraints and descriptions.
-    """
-    for mark in (mark for run in plan.runs for mark in run.marks if mark.model in plan.before):
-        then = before.get((mark.model, mark.source))
-        contracts = [each.contract.partition(".")[0] for each in (then, mark) if each and each.contract]
-        if len(set(contracts)) > 1:
-            raise TidemarkError(
-                f"{mark.model} had another contract before the run, and Iceberg does not keep contracts.",
-                f"Change it back, and run `dbt run --full-refresh --select {mark.model.partition('.')[2]}`.",
-            )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from python_ingest.errors import TidemarkError
-from python_ingest.history.marks import Restored, marks_after
+from python_ingest.history.marks import Restored, marks_after, refuse_other_contracts
 from python_ingest.history.plan import Plan, planned
 from python_ingest.history.provenance import git_state, without_secrets
 from python_ingest.history.runs import Mark, Run, Written, choose_run
@@ -91,6 +92,16 @@ def test_checkpoints_name_the_versions_that_were_restored() -> None:
     assert (reader.version, reader.table_version, reader.sequence) == (5, 6, 3)
     (first,) = [mark for mark in marks_after(plan, RUNS[:1], {}, restored) if mark.model == "s.orders"]
     assert (first.source_id, first.version, first.sequence) == (None, None, 3)
+
+
+def test_another_contract_is_not_brought_back() -> None:
+    """R4.4: only Iceberg asks, whose rollback keeps the table's properties; other code is no reason."""
+    mark = RUNS[0].marks[0]
+    plan = Plan((replace(RUNS[0], marks=(replace(mark, contract="columns.key.code"),)),))
+    pair = (mark.model, mark.source)
+    refuse_other_contracts(plan, {pair: replace(mark, contract="columns.key.other")})
+    with pytest.raises(TidemarkError, match=r"s\.orders had another contract"):
+        refuse_other_contracts(plan, {pair: replace(mark, contract="others.key.code")})
 
 
 def test_secrets_are_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
