@@ -138,7 +138,7 @@ def test_later_runs_and_expired_versions_are_named(guarded: Guarded) -> None:
     guarded.insert("(1, 5), (2, 5)")
     guarded.said(*MODELS)
     before = _rows(guarded)
-    guarded.insert("(3, 6)")
+    guarded.insert("(1, 6), (3, 6)")
     guarded.said("guarded")
     second = _last_run(guarded)
     guarded.said("totals")
