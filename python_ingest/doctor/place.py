@@ -85,7 +85,7 @@ def _writable(folder: Path, place: Path) -> Iterator[Finding]:
 
 def _space(folder: Path, place: Path) -> Iterator[Finding]:
     disk = shutil.disk_usage(place)
-    fix = "Free some space: `tidemark expire` deletes old versions of tables."
+    fix = "Free some space: `tidemark maintain` deletes old versions of tables."
     if disk.free < FREE * disk.total:
         said = f"{disk.free / disk.total:.0%} of the disk of {place} is free, {gigabytes(disk.free)}."
         yield warning(said, fix)

@@ -111,7 +111,7 @@ def differences(
         why = plain_message(str(error)).splitlines()[0]
         raise TidemarkError(
             f"{table} cannot be compared with its version {first}: {why}",
-            "If this version was expired (`tidemark expire`), choose a later run.",
+            "If this version was expired (`tidemark maintain`), choose a later run.",
         ) from None
     return Differences(
         {kind: counted.get(kind, 0) for kind in (ADDED, REMOVED, CHANGED)},

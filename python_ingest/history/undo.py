@@ -126,7 +126,7 @@ class Undo:
         if before is not None and (why := versions.why_lost(before)):
             raise TidemarkError(
                 f"{last.table} cannot be set back to the version before the run: {why}.",
-                "Change the models back and run `dbt build`, which reads the sources. `tidemark expire` "
+                "Change the models back and run `dbt build`, which reads the sources. `tidemark maintain` "
                 "decides how long versions are kept.",
             )
         if versions.identity_at(last.after) != last.table_id:

@@ -156,12 +156,12 @@ class DeltaLog:
 
     def identity_at(self, version: int) -> str:
         """Return the id that the table had at a version."""
-        nothing = self._jvm.scala.Option.empty()
+        nothing = self._option.empty()
         return str(self._log.getSnapshotAt(version, nothing, nothing, False).metadata().id())
 
     def has_file(self, path: str) -> bool:
         """Return whether a file exists in the table's file system."""
-        place = self._jvm.org.apache.hadoop.fs.Path(path)
+        place = java_class(self._spark, "org.apache.hadoop.fs.Path")(path)
         return bool(place.getFileSystem(self._conf).exists(place))
 
     def appended(self, writer: str, number: int) -> Appended | None:

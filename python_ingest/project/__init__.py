@@ -163,7 +163,7 @@ def choose_target(root: Path, *, may_be_remote: bool = False) -> None:
 
 def target_name(root: Path) -> str:
     """Return the name of the profile's target."""
-    return _credentials(root)[1]
+    return credentials_of(root)[1]
 
 
 def settings_of_server(root: Path) -> dict[str, str]:

@@ -126,4 +126,4 @@ def _tables(report: Report) -> Iterator[Point]:
     small = [one for one in report.sizes if one.files > MOST_FILES and one.bytes < SMALL * one.files]
     if small:
         names = first_of([one.table for one in small])
-        yield Point("warning", f"Many small files slow down {names}.", "Run `tidemark compact`.")
+        yield Point("warning", f"Many small files slow down {names}.", "Run `tidemark maintain`.")

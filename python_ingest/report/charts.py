@@ -195,6 +195,6 @@ def table_sizes(report: Report) -> Chart | None:
         f"The largest is {shown[0].table} with {size(shown[0].bytes)}.",
         drawing=labelled(bars, labels, {"bytes": BLUE}, unit),
         table=Table(("table", "bytes", "files"), [(one.table, one.bytes, one.files) for one in report.sizes]),
-        note="The newest version of each table; older versions take space until `tidemark expire`."
+        note="The newest version of each table; older versions take space until `tidemark maintain`."
         + (f" The {MOST_BARS} largest of {len(report.sizes)}." if len(report.sizes) > MOST_BARS else ""),
     )
