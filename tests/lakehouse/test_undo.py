@@ -21,7 +21,7 @@ from python_ingest.history.undo import Undo
 from python_ingest.lake.maintenance import expire
 from python_ingest.project import Project
 from python_ingest.project.verify import verify
-from tests.conftest import ROOT, both_formats, both_formats_nightly
+from tests.conftest import ROOT, both_formats_nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tests.lakehouse.test_plain_models import PLAIN
 
@@ -50,7 +50,7 @@ def _rows(fixture: FixtureProject, *tables: str) -> Rows:
     return {table: fixture.rows(table) for table in tables or MODELS}
 
 
-@both_formats
+@both_formats_nightly
 def test_a_run_is_undone_and_run_again(
     guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
