@@ -21,6 +21,7 @@ from python_ingest.status.tables import TableStatus, table_states
 from tests.conftest import ROOT, FeedFolder, both_formats
 from tests.lakehouse.conftest import Guarded
 
+pytestmark = pytest.mark.R4
 DAY = timedelta(days=1)
 
 

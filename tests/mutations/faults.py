@@ -260,7 +260,7 @@ FAULTS = (
     Fault(
         "compaction",
         "python_ingest/lake/maintenance.py",
-        "unread=_unread(spark, table, marks.get(table, {}), horizon)",
+        "unread=unread_by(spark, table, marks.get(table, {}), horizon)",
         "unread=[]",
         f"{LAKE}test_maintenance.py",
     ),
