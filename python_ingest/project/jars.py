@@ -148,10 +148,13 @@ def link() -> Path:
 
 def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
     """Fetch the jars, without their dependencies, into scratch/jars."""
+    modules: dict[tuple[str, str, str], list[Jar]] = {}
+    for jar in jars:
+        modules.setdefault((jar.group, jar.artifact, jar.version), []).append(jar)
     dependencies = "".join(
-        f"<dependency org={quoteattr(jar.group)} name={quoteattr(jar.artifact)} "
-        f'rev={quoteattr(jar.version)} transitive="false">{_classified(jar)}</dependency>'
-        for jar in jars
+        f"<dependency org={quoteattr(group)} name={quoteattr(artifact)} "
+        f'rev={quoteattr(version)} transitive="false">{_artifacts(of_module)}</dependency>'
+        for (group, artifact, version), of_module in modules.items()
     )
     ivy_file = scratch / "ivy.xml"
     ivy_file.write_text(
@@ -174,11 +177,15 @@ def _ivy(jars: Sequence[Jar], scratch: Path) -> None:
         )
 
 
-def _classified(jar: Jar) -> str:
-    if not jar.classifier:
+def _artifacts(jars: Sequence[Jar]) -> str:
+    """Return the artifacts of a module; none for its jar alone."""
+    if not any(jar.classifier for jar in jars):
         return ""
-    name, classifier = quoteattr(jar.artifact), quoteattr(jar.classifier)
-    return f'<artifact name={name} type="jar" ext="jar" e:classifier={classifier}/>'
+    return "".join(
+        f'<artifact name={quoteattr(jar.artifact)} type="jar" ext="jar"'
+        f"{f' e:classifier={quoteattr(jar.classifier)}' if jar.classifier else ''}/>"
+        for jar in jars
+    )
 
 
 def java() -> str:
