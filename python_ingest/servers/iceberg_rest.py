@@ -32,7 +32,13 @@ def iceberg_rest(folder: Path, warehouse: str, settings: Mapping[str, str] | Non
         raise MissingServerError("Iceberg's server is not in .servers/: `make test` fetches its jars")
     shared = [Path(pyspark.__file__).parent / "jars" / "*", *SPARK_JARS.absolute().glob("sqlite-jdbc-*.jar")]
     class_path = ":".join(map(str, own + shared))
-    port = launch_gateway(classpath=class_path, javaopts=list(QUICK_JAVA), java_path=java(), die_on_exit=True)
+    port, process = launch_gateway(
+        classpath=class_path,
+        javaopts=list(QUICK_JAVA),
+        java_path=java(),
+        die_on_exit=True,
+        return_proc=True,
+    )
     gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
     properties = {
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
@@ -47,6 +53,8 @@ def iceberg_rest(folder: Path, warehouse: str, settings: Mapping[str, str] | Non
         yield f"http://{HOST}:{address}"
     finally:
         gateway.shutdown()
+        process.kill()
+        process.wait()
 
 
 def _serve(jvm: Any, properties: Mapping[str, str], port: int) -> None:

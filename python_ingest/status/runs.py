@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.clock import utc_time
-from python_ingest.console.output import count_of
+from python_ingest.console.output import count_of, first_of
 from python_ingest.lake.table_format import table_exists
 from python_ingest.project import Project
 from python_ingest.status.level import Level
@@ -35,6 +35,7 @@ class RunStatus:
         started_at: when it started.
         seconds: how long it took.
         counts: models and tests, by outcome.
+        failed_tests: names of the tests that failed.
         level: an error if something failed.
         problem: what failed, in words; empty for nothing.
     """
@@ -44,6 +45,7 @@ class RunStatus:
     started_at: datetime
     seconds: float
     counts: dict[str, int]
+    failed_tests: list[str]
     level: Level
     problem: str
 
@@ -54,13 +56,16 @@ def last_run(spark: SparkSession, project: Project) -> RunStatus | None:
     if not table_exists(spark, runs):
         return None
     times = ("unix_micros(started_at) as started", "unix_micros(ended_at) as ended")
-    columns = ("invocation_id", "command", "succeeded", *COUNTS, *times)
+    names = "failed_tests" if "failed_tests" in spark.table(runs).columns else "array() as failed_tests"
+    columns = ("invocation_id", "command", "succeeded", names, *COUNTS, *times)
     row: Any = (
         spark.table(runs).selectExpr(*columns).orderBy("started", "invocation_id", ascending=False).first()
     )
     if row is None:
         return None
     counts = {name: row[name] or 0 for name in COUNTS}
+    tests = [name.split(".")[2] for name in row["failed_tests"] or []]  # of `test.package.name.hash`
+    said = f": {first_of(tests)}" if tests else ""
     failed = [
         count_of(counts[f"{what}s_failed"], what) for what in ("model", "test") if counts[f"{what}s_failed"]
     ]
@@ -70,6 +75,7 @@ def last_run(spark: SparkSession, project: Project) -> RunStatus | None:
         utc_time(row["started"]),
         (row["ended"] - row["started"]) / 1e6,
         counts,
+        tests,
         Level.OK if row["succeeded"] else Level.ERROR,
-        "" if row["succeeded"] else f"{' and '.join(failed) or 'the command'} failed",
+        "" if row["succeeded"] else f"{' and '.join(failed) or 'the command'} failed{said}",
     )

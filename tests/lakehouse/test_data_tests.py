@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import both_formats_nightly
+from python_ingest.project import Project
+from python_ingest.status.runs import last_run
+from tests.conftest import ROOT, both_formats_nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -38,6 +40,9 @@ def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) ->
     for _ in range(2):
         failed = {name for name, _ in cases.dbt("test", "--select", "tested").failed}
         assert failed == {"unique_tested_id", "not_null_tested_name"}
+        told = last_run(cases.spark, Project(ROOT, {}, f"{cases.prefix}_ops"))
+        assert told is not None
+        assert set(told.failed_tests) == failed
     built = cases.dbt("build", "--select", "tested")
     assert (built.failed, built.passed) == ([], 3)
 
