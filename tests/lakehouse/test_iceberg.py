@@ -98,6 +98,7 @@ def on_a_catalog_server(
     with iceberg_rest(tmp_path, f"{tmp_path}/tables") as url:
         monkeypatch.setenv("TIDEMARK_ICEBERG_REST", url)
         session = spark.newSession()
+        make_active(session)  # Spark opens a catalog with the settings of the active session
         retarget(session, ROOT)
         monkeypatch.setattr(SparkSession, "_instantiatedSession", session)
         yield session

@@ -227,7 +227,7 @@ def test_two_runs_are_compared(
     guarded.insert("(2, 7), (3, 8)")
     guarded.said(*MODELS)
     second = _last_run(guarded)
-    manifest = guarded._manifest()
+    manifest = guarded.manifest()
     project = Project(ROOT, {}, f"{guarded.prefix}_ops", manifest=manifest)
     show_differences(guarded.spark, project, "guarded", first[:12])
     guarded.spark.sql(f"delete from {guarded.table('guarded')} where id = 1")

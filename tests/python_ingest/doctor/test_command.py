@@ -61,7 +61,7 @@ def test_each_finding_is_printed_with_its_fix(folder: Path, monkeypatch: pytest.
     text = printed.get() + done.output
     assert done.exit_code == 1
     assert "JAVA_HOME is /nowhere, but /nowhere/bin/java is not there.\n           → Install Java 17" in text
-    assert "profiles.yml is not YAML" in text
+    assert "profiles.yml is not YAML" in " ".join(text.split()), "lines break after words"
     assert "Spark's jars are missing" in text
     assert "TIDEMARK_CONNECTION_EVENTS is not the URL of a connection" in text
     assert "Connection refused" in text
