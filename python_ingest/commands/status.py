@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from python_ingest.console.output import count_of, output
+from python_ingest.console.output import count_of, first_of, output
 from python_ingest.project import Project
 from python_ingest.status.feeds import FeedStatus
 from python_ingest.status.lake import LakeStatus, lake_status
@@ -75,27 +75,30 @@ def _show(lake: LakeStatus) -> None:
     _print(FEED_COLUMNS, [_feed_row(feed) for feed in lake.feeds])
     _print(TABLE_COLUMNS, [_table_row(table) for table in lake.tables])
     if lake.run:
-        output.console.print(f"\nlast run: {_run_said(lake.run)}")
+        output.console.print(f"last run: {_run_said(lake.run)}\n")
     problems = [
         *((feed.level, feed.feed, feed.problem) for feed in lake.feeds),
         *((table.level, table.table, table.problem) for table in lake.tables),
         *([(lake.run.level, "last run", lake.run.problem)] if lake.run else []),
     ]
-    output.console.print()
+    names: dict[tuple[Level, str], list[str]] = {}
     for level, name, problem in sorted(problems, key=lambda one: -one[0]):
         if level:
-            output.note(str(level), f"{name}: {problem}", style=STYLES[level])
+            names.setdefault((level, problem), []).append(name)
+    for (level, problem), those in names.items():
+        output.note(str(level), f"{first_of(those)}: {problem}", style=STYLES[level])
     if not lake.level:
         output.console.print("  all is well", style=STYLES[Level.OK])
 
 
 def _print(columns: dict[str, Any], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(1, 3, 0, 0), collapse_padding=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name, side in columns.items():
         table.add_column(name, justify=side)
     for row in rows:
         table.add_row(*row)
     output.console.print(table)
+    output.console.print()
 
 
 def _feed_row(feed: FeedStatus) -> list[str]:
