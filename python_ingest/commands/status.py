@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.filesize import decimal
 from rich.table import Table
 
 from python_ingest.console.output import count_of, first_of, output
@@ -122,7 +123,7 @@ def _table_row(table: TableStatus) -> list[str]:
         _number(table.rows_rejected),
         behind,
         f"{table.files:,}",
-        _size(table.bytes),
+        decimal(table.bytes),
     ]
 
 
@@ -142,13 +143,6 @@ def _time(at: datetime | None) -> str:
 
 def _number(number: int | None) -> str:
     return NOTHING if number is None else f"{number:,}"
-
-
-def _size(number: int) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number} B"
 
 
 def in_words(span: timedelta) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from python_ingest.doctor.finding import Checked, Finding, error
+from python_ingest.doctor.finding import Checked, error
 from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
 from python_ingest.errors import DbtError, TidemarkError, did_you_mean
@@ -22,20 +21,6 @@ PROJECT, PROFILES = "dbt_project.yml", "profiles.yml"
 ALL_MESSAGES = "`dbt parse` prints all messages."
 
 
-@dataclass
-class _Opened:
-    """What is known of the project so far."""
-
-    findings: list[Finding] = field(default_factory=list)
-    target: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    server: str = ""
-    extras: tuple[str, ...] = ()
-    locations: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    ops_schema: str = ""
-
-
 def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False) -> Subject:
     """Change to the project's folder, open its profile and parse it; return what the checks look at.
 
@@ -44,23 +29,21 @@ def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False
         is_deep: whether to read whole files.
         is_skipped: whether to leave profile and models alone.
     """
-    root, opened = find_root(), _Opened()
+    root = find_root()
+    subject = Subject(today, is_deep, root)
     if root is not None:
         os.chdir(root)
     if not is_skipped:
         try:
-            _open(root, opened)
+            _open(root, subject)
         except DbtError as problem:
-            opened.findings.append(error(redacted(problem.what), f"Correct it. {ALL_MESSAGES}"))
+            subject.report(error(redacted(problem.what), f"Correct it. {ALL_MESSAGES}"))
         except TidemarkError as problem:
-            opened.findings.append(error(redacted(problem.what), redacted(problem.fix)))
+            subject.report(error(redacted(problem.what), redacted(problem.fix)))
         except Exception as problem:
             said = redacted(f"The project cannot be opened: {type(problem).__name__}: {problem}")
-            opened.findings.append(error(said, "Correct what the other checks report first."))
-    return Subject(
-        today, is_deep, root, opened.target, opened.settings, opened.server, opened.extras, opened.locations,
-        opened.tables, opened.ops_schema, tuple(opened.findings),
-    )  # fmt: skip
+            subject.report(error(said, "Correct what the other checks report first."))
+    return subject
 
 
 def check_project(subject: Subject) -> Checked:
@@ -72,7 +55,7 @@ def check_project(subject: Subject) -> Checked:
     return Checked(f"target {subject.target}, {where}{feeds}: {subject.root}", subject.findings)
 
 
-def _open(root: Path | None, opened: _Opened) -> None:
+def _open(root: Path | None, subject: Subject) -> None:
     """Fill in what is known, and stop with an error where the rest depends on what is broken."""
     if root is None:
         raise TidemarkError(
@@ -81,44 +64,44 @@ def _open(root: Path | None, opened: _Opened) -> None:
         )
     profile = _mapping(root / PROJECT).get("profile", "")
     profiles = _mapping(profiles_folder(root) / PROFILES)
-    credentials, opened.target = credentials_of(root)
+    credentials, subject.target = credentials_of(root)
     if credentials.type != "tidemark":
         raise TidemarkError(
-            f"The target '{opened.target}' has another adapter: `type: {credentials.type}`.",
+            f"The target '{subject.target}' has another adapter: `type: {credentials.type}`.",
             f"Write `type: tidemark` in it, in {profiles_folder(root) / PROFILES}, or choose another target "
             "with DBT_TARGET.",
         )
-    _find_spark(root, opened, credentials, profiles.get(profile) or {})
+    _find_spark(root, subject, credentials, profiles.get(profile) or {})
     lakehouse = load(silent=True)
     external = (feed.external for feed in lakehouse.feeds.values())
-    opened.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
-    opened.tables, opened.ops_schema = lakehouse.tables, lakehouse.ops_schema
+    subject.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
+    subject.tables, subject.ops_schema = lakehouse.tables, lakehouse.ops_schema
 
 
-def _find_spark(root: Path, opened: _Opened, credentials: Any, profile: Mapping[str, Any]) -> None:
+def _find_spark(root: Path, subject: Subject, credentials: Any, profile: Mapping[str, Any]) -> None:
     """Fill in where Spark is; report an `embedded_target` that cannot land."""
     if credentials.is_embedded:
-        opened.settings = credentials.server_side_parameters
+        subject.settings = credentials.server_side_parameters
         return
     if credentials.remote:
         place = urlsplit(credentials.remote)
-        opened.server, opened.extras = f"{place.hostname}:{place.port or PORT}", ("connect",)
+        subject.server, subject.extras = f"{place.hostname}:{place.port or PORT}", ("connect",)
     else:
-        opened.server, opened.extras = f"{credentials.host}:{credentials.port}", ("thrift",)
+        subject.server, subject.extras = f"{credentials.host}:{credentials.port}", ("thrift",)
     name, targets = credentials.embedded_target, profile.get("outputs") or {}
     if not name:
         return
-    where = f"embedded_target of the target '{opened.target}' in {profiles_folder(root) / PROFILES}"
+    where = f"embedded_target of the target '{subject.target}' in {profiles_folder(root) / PROFILES}"
     if name not in targets:
         fix = f"{did_you_mean(name, targets)}Choose one of: {', '.join(targets)}."
-        opened.findings.append(error(f"{where} is '{name}', which is not a target.", fix))
+        subject.report(error(f"{where} is '{name}', which is not a target.", fix))
         return
     embedded, _ = credentials_of(root, name)
     if not getattr(embedded, "is_embedded", False):
         fix = "Name a target with `type: tidemark` and `method: session`, and without `spark.remote`."
-        opened.findings.append(error(f"{where} is '{name}', whose Spark is not in the process.", fix))
+        subject.report(error(f"{where} is '{name}', whose Spark is not in the process.", fix))
         return
-    opened.settings = embedded.server_side_parameters
+    subject.settings = embedded.server_side_parameters
 
 
 def _mapping(path: Path) -> Mapping[str, Any]:

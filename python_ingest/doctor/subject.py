@@ -10,9 +10,9 @@ from pathlib import Path
 from python_ingest.doctor.finding import Finding
 
 
-@dataclass(frozen=True)
+@dataclass
 class Subject:
-    """What the checks look at.
+    """What the checks look at; `open_project` fills it in, as far as it gets.
 
     Attributes:
         today: the date, in UTC.
@@ -40,6 +40,10 @@ class Subject:
     tables: tuple[str, ...] = ()
     ops_schema: str = ""
     findings: tuple[Finding, ...] = ()
+
+    def report(self, finding: Finding) -> None:
+        """Add a finding."""
+        self.findings = (*self.findings, finding)
 
     @property
     def has_own_spark(self) -> bool:

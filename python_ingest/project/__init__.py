@@ -121,7 +121,7 @@ def spark_settings(root: Path, *, may_be_remote: bool = False) -> dict[str, str]
         TidemarkError: when the target's Spark is not embedded.
     """
     credentials, target = credentials_of(root)
-    if not getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
+    if not _fits(credentials, may_be_remote):
         raise TidemarkError(
             f"This command needs Spark in the process; the target '{target}' has none.",
             "Use a target with `type: tidemark` and `method: session`, such as `local`: docs/targets.md.",
@@ -140,7 +140,7 @@ def embedded_target(root: Path, *, may_be_remote: bool = False) -> str:
         TidemarkError: if the target's Spark is on a server, and no other target is named for it.
     """
     credentials, target = credentials_of(root)
-    if getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False):
+    if _fits(credentials, may_be_remote):
         return ""
     embedded = str(getattr(credentials, "embedded_target", ""))
     if not embedded:
@@ -149,6 +149,11 @@ def embedded_target(root: Path, *, may_be_remote: bool = False) -> str:
             "Name another with `embedded_target` in profiles.yml, or choose `local`: docs/targets.md.",
         )
     return embedded
+
+
+def _fits(credentials: Any, may_be_remote: bool) -> bool:
+    """Return whether a target has a session for this process; one of another adapter has not."""
+    return bool(getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False))
 
 
 def choose_target(root: Path, *, may_be_remote: bool = False) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql.functions import expr
 
 from python_ingest.clock import Clock, utc_now, utc_time
 from python_ingest.console.output import count_of
+from python_ingest.lake.maintenance import marks_of
 from python_ingest.lake.table_format import table_exists
 from python_ingest.project import VIEWS, Project
 from python_ingest.status.files import Files, files_of
@@ -58,11 +59,11 @@ def table_states(spark: SparkSession, project: Project, clock: Clock = utc_now) 
     """Return the states of all models with tables, sorted by name."""
     nodes = [node for node in project.manifest.nodes.values() if node.resource_type == "model"]
     models = sorted(f"{one.schema}.{one.alias}" for one in nodes if one.config.materialized not in VIEWS)
-    runs, marks = _last_runs(spark, project), _marks(spark, project)
-    files = {name: files_of(spark, name) for name in {*models, *(source for _, source in marks)}}
+    runs, marks = _last_runs(spark, project), marks_of(spark, project.ops_schema)
+    files = {name: files_of(spark, name) for name in {*models, *marks}}
     found = []
     for name in models:
-        unread = [files[source].after(mark) for (model, source), mark in marks.items() if model == name]
+        unread = [files[source].after(read[name]) for source, read in marks.items() if name in read]
         found.append(
             _state(name, files[name], runs.get(name), [at for times in unread for at in times], clock())
         )
@@ -108,14 +109,3 @@ def _last_runs(spark: SparkSession, project: Project) -> dict[str, Any]:
     columns = ", ".join(("at", "status", "message", "rows_rejected", written))
     newest = rows.groupBy("model").agg(expr(f"max_by(struct({columns}), at) as run"))
     return {row["model"]: row["run"] for row in newest.collect()}
-
-
-def _marks(spark: SparkSession, project: Project) -> dict[tuple[str, str], int]:
-    """Return the version up to which each model has read each of its sources."""
-    runs = f"{project.ops_schema}.runs"
-    if not table_exists(spark, runs):
-        return {}
-    marks = spark.table(runs).selectExpr("inline(checkpoints)").where("model not like 'test.%'")
-    newest = marks.groupBy("model", "source").agg(expr("max_by(version, sequence) as version"))
-    rows = newest.where("version is not null").collect()
-    return {(row["model"], row["source"]): row["version"] for row in rows}
