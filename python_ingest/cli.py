@@ -25,6 +25,7 @@ from python_ingest.commands.opening import opened, opened_to_read
 from python_ingest.commands.options import (
     AcceptLoss,
     AsJson,
+    Audit,
     CompareAll,
     CsvFile,
     Days,
@@ -147,9 +148,9 @@ def export(path: CsvFile, feeds: Feeds = None) -> None:
 
 
 @app.command()
-def run(select: Select = None, full_refresh: FullRefresh = False) -> None:
+def run(select: Select = None, full_refresh: FullRefresh = False, audit: Audit = False) -> None:
     """Land feeds, then run `dbt build` in the same Spark session; --select limits both."""
-    run_all(project.enter_root(), select or [], full_refresh=full_refresh)
+    run_all(project.enter_root(), select or [], full_refresh=full_refresh, audit=audit)
 
 
 @app.command()

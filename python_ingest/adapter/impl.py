@@ -175,6 +175,20 @@ class TidemarkAdapter(SparkAdapter):
         return pinned(sql, readings)
 
     @available
+    def compiled_test(self, ref: Any, unique_id: str, table: BaseRelation, stand_in: BaseRelation) -> str:
+        """Return the SQL of a data test that reads another relation in the place of its table.
+
+        Args:
+            ref: dbt's `ref` of the running node.
+            unique_id: the test.
+            table: the table that the test names.
+            stand_in: what it reads instead.
+        """
+        from python_ingest.adapter.audit import compiled_test
+
+        return compiled_test(ref, unique_id, table, stand_in)
+
+    @available
     def no_failures(self) -> Any:
         """Return the result of dbt's test query for a test without failing rows."""
         none = {"failures": 0, "should_warn": False, "should_error": False}

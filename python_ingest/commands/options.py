@@ -28,6 +28,7 @@ Days = Annotated[int, typer.Option(min=1, max=36_500, help="How far back runs an
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
 Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")]
+Audit = Annotated[bool, typer.Option("--audit", help="Test each batch before it is written.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
 CompareAll = Annotated[
     bool,

@@ -18,7 +18,7 @@ from python_ingest.project.selection import selected_feeds
 from python_ingest.project.session import warm_session
 
 
-def run_all(root: Path, select: Sequence[str], *, full_refresh: bool) -> None:
+def run_all(root: Path, select: Sequence[str], *, full_refresh: bool, audit: bool = False) -> None:
     """Land the selected feeds and build the selected models.
 
     With Spark on a server, a process of its own lands, on the target that `embedded_target` names.
@@ -27,6 +27,7 @@ def run_all(root: Path, select: Sequence[str], *, full_refresh: bool) -> None:
         root: the project's folder, which must be the current one.
         select: dbt selectors; none for everything.
         full_refresh: whether to build the tables anew.
+        audit: whether to test each batch before it is written.
 
     Raises:
         TidemarkError: if a feed or a model fails.
@@ -41,7 +42,8 @@ def run_all(root: Path, select: Sequence[str], *, full_refresh: bool) -> None:
     elif feeds:
         _land_elsewhere(embedded, [feed.name for feed in feeds])
     selected = ["--select", *select] if select else []
-    build_models([*DATA_ONLY, *selected, *["--full-refresh"] * full_refresh], lakehouse)
+    options = ["--full-refresh"] * full_refresh + ["--vars", "audit: true"] * audit
+    build_models([*DATA_ONLY, *selected, *options], lakehouse)
 
 
 def _land_elsewhere(target: str, names: Sequence[str]) -> None:

@@ -265,6 +265,13 @@ FAULTS = (
         f"{LAKE}test_maintenance.py",
     ),
     Fault(
+        "a batch whose tests fail in an audit is never in the table",
+        "dbt/include/tidemark/macros/materializations/merge_into.sql",
+        "{% do dbt.audit_merge(relation, query, outcomes) %}",
+        "",
+        f"{LAKE}test_audit.py",
+    ),
+    Fault(
         "contracts hold from the first commit on",
         "dbt/include/tidemark/macros/formats/delta/guards.sql",
         "{% do properties.update({'delta.constraints.' ~ name: expression}) %}",

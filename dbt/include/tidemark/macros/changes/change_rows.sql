@@ -15,7 +15,7 @@
     ) }}
 {% endmacro %}
 
-{# True for a relation of given rows: those of a unit test, or none with `--empty`. It has no versions. #}
+{# True for a relation of given rows: those of a unit test, of an audit, or none with `--empty`. It has no versions. #}
 {% macro is_given(relation) %}
-    {{ return(relation.is_cte or relation.limit is not none) }}
+    {{ return(relation.is_cte or relation.limit is not none or relation.schema is none) }}
 {% endmacro %}

@@ -1,5 +1,11 @@
 {# Creates or replaces the table with its constraints and its change data feed, in one commit. #}
 {% macro create_from(relation, query) %}
+    {% set rows %}
+        select {{ dbt.quoted(query.columns) }}
+        from ({{ dbt.once_a_key(query) }}) as incoming
+        where {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
+    {% endset %}
+    {% do dbt.audit(rows, rows, rows) %}
     {% set create_sql %}
         create or replace table {{ relation }}
         using {{ dbt.table_format() }}
@@ -11,10 +17,7 @@
             {%- endfor %}
         )
         as
-        select {{ dbt.quoted(query.columns) }}
-        from ({{ dbt.once_a_key(query) }}) as incoming
-        where
-            {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
+        {{ rows }}
             {{ dbt.and_determined(query) }}
             {{ dbt.and_rows_hold(query) }}
     {% endset %}

@@ -13,6 +13,7 @@
     {% set counts = dbt.counted(outcomes, query) %}
     {% do dbt.check_cost() %}
     {% if counts.inserted or counts.updated or counts.deleted %}
+        {% do dbt.audit_merge(relation, query, outcomes) %}
         {% set merge_sql %}
             {% set changing %}
             select * from {{ outcomes }}

@@ -29,6 +29,7 @@
         {# this INSERT goes by position #}
         {% set in_order = dbt.quoted(dbt.columns_of(relation) | list) %}
         {% set these = dbt.among(dbt.quoted(partition), differing) %}
+        {% do dbt.audit_partitions(relation, query, rows, these) %}
         {% do run_query(
             'insert into ' ~ relation ~ ' replace where ' ~ these
             ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ dbt.and_rows_hold(query)

@@ -20,7 +20,7 @@
         'git_commit string', 'git_is_dirty boolean', 'locks map<string, string>', 'dbt_version string',
         'tidemark_version string', 'target string', 'vars string', 'failed_tests array<string>',
         'tables_written array<struct<table: string, table_id: string, version_before: bigint, version: bigint>>',
-        'undone_runs array<string>'
+        'undone_runs array<string>', 'failed_audits array<struct<model: string, test: string, failures: bigint, batch: string>>'
     ]) }}
 {% endmacro %}
 

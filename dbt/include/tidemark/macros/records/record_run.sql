@@ -45,6 +45,18 @@
         'models_skipped': models | selectattr('status', 'equalto', 'skipped') | list | length,
         'tests_passed': tests | selectattr('status', 'equalto', 'pass') | list | length,
         'tests_failed': failed_tests | length, 'failed_tests': failed_tests | map(attribute='node.unique_id') | list,
-        'dbt_version': dbt_version, 'target': target.name, 'undone_runs': []
+        'dbt_version': dbt_version, 'target': target.name, 'undone_runs': [], 'failed_audits': dbt.failed_audits()
     })) }}
+{% endmacro %}
+
+{% macro failed_audits() %}
+    {% set rows = [] %}
+    {% for unique_id, audit in dbt.run_state('failed_audits').items() %}
+        {% for name, count in audit.failures.items() %}
+            {% do rows.append({
+                'model': dbt.table_name(dbt.relation_of(graph.nodes[unique_id])), 'test': name, 'failures': count, 'batch': audit.batch
+            }) %}
+        {% endfor %}
+    {% endfor %}
+    {{ return(rows) }}
 {% endmacro %}

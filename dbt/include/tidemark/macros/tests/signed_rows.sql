@@ -28,6 +28,7 @@
 
 {# The version of a source that a model has read up to: in this command if it ran, else by its checkpoint. -1 if it has read nothing. #}
 {% macro consumed_version(relation, by) %}
+    {% set by = dbt.run_state('audited').get(by.identifier, by) %}
     {% set source = dbt.table_name(relation) %}
     {% for window in dbt.windows_of(dbt.model_of(by).get('unique_id')) if window.source == source %}
         {{ return(window.last) }}

@@ -6,6 +6,8 @@
     {% set source = dbt.table_name(relation) %}
     {% if source in windows %}
         {{ return(windows[source]) }}
+    {% elif not dbt.has_versions(relation) %}
+        {{ return({'source': source, 'state': 'whole', 'after': none, 'last': none, 'said': 'whole'}) }}
     {% endif %}
     {% set now = dbt.table_state(relation) %}
     {% set last = now.version if version is none else version %}

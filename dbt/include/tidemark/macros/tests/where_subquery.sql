@@ -9,7 +9,7 @@
         {% do exceptions.raise_compiler_error(model.name ~ ': same_total compares whole tables and does not support `where`.') %}
     {% endif %}
     {% set rows = relation %}
-    {% if execute and dbt.looks_at_rows(test) and dbt.has_versions(relation) %}
+    {% if execute and dbt.looks_at_rows(model) and dbt.has_versions(relation) %}
         {% set rows = dbt.gained_rows(relation) %}
     {% endif %}
     {{ return('(select * from ' ~ rows ~ ' where ' ~ where ~ ') dbt_subquery' if where else rows) }}
@@ -17,8 +17,9 @@
 
 {# True if each row passes or fails by itself, whatever the other rows are and whenever it is checked. #}
 {% macro looks_at_rows(test) %}
-    {% set is_known = test in dbt.row_tests() or config.get('meta', {}).get('reads') == 'gained' %}
-    {{ return(is_known and not dbt.reads_more(model)) }}
+    {% set name = test.test_metadata.name if test.test_metadata else '' %}
+    {% set is_known = name in dbt.row_tests() or test.config.get('meta', {}).get('reads') == 'gained' %}
+    {{ return(is_known and not dbt.reads_more(test)) }}
 {% endmacro %}
 
 {% macro row_tests() %}

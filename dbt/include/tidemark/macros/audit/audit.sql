@@ -1,0 +1,48 @@
+{# Runs the model's tests on what it is about to write. If one fails, nothing is written, and the batch is kept.
+   `gained`, `whole` and `batch` are queries. #}
+{% macro audit(gained, whole, batch) %}
+    {% set tests = dbt.audited_tests() if dbt.is_audited() else [] %}
+    {% if not tests %}
+        {{ return('') }}
+    {% endif %}
+    {% set views = {'gained': dbt.audited_view('gained', gained), 'whole': dbt.audited_view('whole', whole)} %}
+    {% set failures = dbt.failed_in_audit(tests, views) %}
+    {% set kept = api.Relation.create(schema=generate_schema_name('audit', none), identifier=this.schema ~ '_' ~ this.identifier) %}
+    {% if failures %}
+        {% do run_query('create schema if not exists ' ~ kept.schema) %}
+        {% do run_query('create or replace table ' ~ kept ~ ' using ' ~ dbt.table_format() ~ ' as ' ~ batch) %}
+        {% do dbt.run_state('failed_audits').update({model.unique_id: {'failures': failures, 'batch': dbt.table_name(kept)}}) %}
+    {% elif adapter.is_there(kept) %}
+        {% do run_query('drop table ' ~ kept) %}
+    {% endif %}
+    {% do dbt.drop_kept('whole') %}
+    {% do dbt.drop_kept('gained') %}
+    {% if failures %}
+        {% set said = [] %}
+        {% for name, count in failures.items() %}
+            {% do said.append(name ~ ' (' ~ count ~ ')') %}
+        {% endfor %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': the audit failed, and nothing was written. Tests with failures in this batch: ' ~ said | join(', ')
+            ~ '. The batch is in ' ~ dbt.table_name(kept) ~ '. Correct the source, the model or the test, and run again: the run reads the same rows again.'
+        ) %}
+    {% endif %}
+{% endmacro %}
+
+{# True if `meta.audit` of the model, or else the variable `audit`, asks for an audit. #}
+{% macro is_audited() %}
+    {% set asked = config.get('meta', {}).get('audit', var('audit', false)) %}
+    {% if asked is not boolean %}
+        {% do exceptions.raise_compiler_error(this.identifier ~ ': audit is ' ~ asked ~ '. Set it to true or false.') %}
+    {% endif %}
+    {{ return(asked and not flags.EMPTY) }}
+{% endmacro %}
+
+{# A temporary view, dropped at the latest when the command ends. #}
+{% macro audited_view(name, query) %}
+    {% set view = dbt.kept_name(name) %}
+    {% do run_query('create or replace temporary view ' ~ view ~ ' as ' ~ query) %}
+    {% do dbt.run_state('kept').update({view: true}) %}
+    {% do dbt.run_state('audited').update({view: this}) %}
+    {{ return(api.Relation.create(identifier=view)) }}
+{% endmacro %}

@@ -1,0 +1,48 @@
+{# The tests that an audit runs: those of the model that can stop a run, and that need no table which this command builds later. #}
+{% macro audited_tests() %}
+    {% set found = [] %}
+    {% set earlier = dbt.ancestors(model) %}
+    {% for test in graph.nodes.values() | sort(attribute='unique_id')
+        if test.resource_type == 'test' and model.unique_id in test.depends_on.nodes and test.config.severity | lower == 'error' %}
+        {% set attached = test.get('attached_node') %}
+        {% set later = [] %}
+        {% for other in test.depends_on.nodes if other not in earlier and other != model.unique_id %}
+            {% if not attached or other in selected_resources %}
+                {% do later.append(other) %}
+            {% endif %}
+        {% endfor %}
+        {% if attached in (none, model.unique_id) and not dbt.is_kept_by_merge(test) %}
+            {% if later %}
+                {% do log(this.identifier ~ ': not in the audit: ' ~ test.name ~ ', because it reads ' ~ later | join(', ')) %}
+            {% else %}
+                {% do found.append(test) %}
+            {% endif %}
+        {% endif %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
+{# The ids of everything that a node reads, directly and through other nodes. #}
+{% macro ancestors(node) %}
+    {% set found = {} %}
+    {% set open = dbt.dependencies(node) %}
+    {% for below in open %}
+        {% if below.unique_id not in found %}
+            {% do found.update({below.unique_id: true}) %}
+            {% if below.resource_type != 'source' %}
+                {% do found.update(dbt.ancestors(below)) %}
+            {% endif %}
+        {% endif %}
+    {% endfor %}
+    {{ return(found) }}
+{% endmacro %}
+
+{# True for a test of the grain: a table is always written once a key. #}
+{% macro is_kept_by_merge(test) %}
+    {% if not test.test_metadata or test.test_metadata.name not in ('unique', 'unique_key') or not dbt.is_built_in(test) %}
+        {{ return(false) }}
+    {% endif %}
+    {% set asked = test.test_metadata.kwargs %}
+    {% set tested = dbt.as_list(asked.columns or asked.column_name) %}
+    {{ return(dbt.as_list(config.get('unique_key')) | reject('in', tested) | list == []) }}
+{% endmacro %}

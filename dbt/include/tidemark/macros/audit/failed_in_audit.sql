@@ -1,0 +1,46 @@
+{# The number of failures by the name of the test, for those that fail. Tests of single rows are counted by one query. #}
+{% macro failed_in_audit(tests, views) %}
+    {% set failures = {} %}
+    {% set alike = {} %}
+    {% for test in tests %}
+        {% if dbt.counted_alike(test) == 'rows' %}
+            {% do alike.update({'_' ~ loop.index0: test}) %}
+        {% else %}
+            {% set view = views['gained' if dbt.looks_at_rows(test) else 'whole'] %}
+            {% set settings = test.config %}
+            {% set result = run_query(get_test_sql(
+                adapter.compiled_test(ref, test.unique_id, this, view),
+                settings.fail_calc, settings.warn_if, settings.error_if, settings.limit
+            ))[0] %}
+            {% do dbt.run_state('windows').pop(test.unique_id, none) %}  {# the test itself reads the table after the commit #}
+            {% if result['should_error'] %}
+                {% do failures.update({test.name: result['failures'] | int}) %}
+            {% endif %}
+        {% endif %}
+    {% endfor %}
+    {% if alike %}
+        {% set counts = run_query(dbt.failures_in_rows(alike, views.gained))[0] %}
+        {% for column, test in alike.items() if counts[column] %}
+            {% do failures.update({test.name: counts[column] | int}) %}
+        {% endfor %}
+    {% endif %}
+    {{ return(failures) }}
+{% endmacro %}
+
+{# Audits a merge. #}
+{% macro audit_merge(relation, query, outcomes) %}
+    {% set columns = dbt.quoted(query.columns) %}
+    {% set gained = 'select ' ~ columns ~ ' from ' ~ outcomes ~ " where _outcome in ('inserted', 'updated')" %}
+    {% set whole = 'select ' ~ columns ~ ' from (select * from ' ~ dbt.at_current_version(relation) ~ ') as present left anti join (select '
+        ~ dbt.quoted(query['keys']) ~ ' from ' ~ outcomes ~ " where _outcome in ('updated', 'deleted')) as incoming on "
+        ~ dbt.null_safe_equal('incoming', 'present', query['keys']) ~ ' union all ' ~ gained %}
+    {% do dbt.audit(gained, whole, 'select ' ~ columns ~ ', _outcome from ' ~ outcomes ~ " where _outcome in ('inserted', 'updated', 'deleted')") %}
+{% endmacro %}
+
+{# Audits partitions that replace those of the table for which `these` is true. `rows` is a query in parentheses. #}
+{% macro audit_partitions(relation, query, rows, these) %}
+    {% set columns = dbt.quoted(query.columns) %}
+    {% set gained = 'select ' ~ columns ~ ' from ' ~ rows ~ ' where ' ~ these %}
+    {% set whole = 'select ' ~ columns ~ ' from ' ~ dbt.at_current_version(relation) ~ ' where not coalesce(' ~ these ~ ', false) union all ' ~ gained %}
+    {% do dbt.audit(gained, whole, gained) %}
+{% endmacro %}
