@@ -30,7 +30,7 @@ from python_ingest.simulators.user_events import simulate_user_events
 FEED = "user_events"
 SELECTED = ("--select", f"source:bronze.{FEED}+", "event_types")
 WINDOW = 10  # increments of a line in the report
-WARM_UP = 20  # increments until the JVM has compiled its code and filled its caches
+WARM_UP = 50  # increments until Spark's cache of generated classes (2,000) is full
 COLLECTIONS = 3  # of garbage, before the heap is measured
 MEBIBYTE = 2**20
 console = Console(highlight=False, markup=False)

@@ -24,7 +24,7 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, alig
 def machine() -> str:
     """Return a description of the machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
-    driver = os.environ.get("TIDEMARK_DRIVER_MEMORY", "")
+    driver = os.environ.get("TIDEMARK_DRIVER_MEMORY") or "2g"
     return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory ({driver} for Spark), {platform.system()}"
 
 

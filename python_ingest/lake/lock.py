@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
 from typing import TextIO
 
-from python_ingest.errors import LakeBusyError
+from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.lake.metastore import metastore
 
 LOCK = ".lock"
+LEAST_FREE = 32 * 2**20  # bytes; the catalog's database waits for ever if it can write nothing
 INSTANT = 0.05  # seconds; `holder` locks the lake for less
 _held: dict[Path, TextIO] = {}
 
@@ -28,11 +30,19 @@ def hold(lake: Path) -> None:
 
     Raises:
         LakeBusyError: if another process holds it.
+        TidemarkError: if its disk is full.
     """
     place = lake.resolve()
     if place in _held or metastore():
         return
     place.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(place).free
+    if free < LEAST_FREE:
+        raise TidemarkError(
+            f"The disk of the lake {lake} has {free / 2**20:.0f} MiB left, and a command needs "
+            f"{LEAST_FREE / 2**20:.0f} MiB to begin with.",
+            "Free disk space and run the same command again.",
+        )
     lock = (place / LOCK).open("a+", encoding="utf-8")
     is_ours = _locks(lock, fcntl.LOCK_EX)
     if not is_ours:

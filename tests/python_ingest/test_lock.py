@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from dbt.cli.main import dbtRunner
 
+from python_ingest.errors import TidemarkError
+from python_ingest.lake import lock
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R4
@@ -66,3 +68,10 @@ def test_another_adapter_is_left_alone(elsewhere: Path) -> None:
     (project / "profiles.yml").write_text(profile, encoding="utf-8")
     assert dbt("run", project, project) == ""
     assert not (project / "lake").exists()
+
+
+def test_a_full_disk_is_said_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R4.2: the catalog's database would wait for ever."""
+    monkeypatch.setattr(lock, "LEAST_FREE", 2**62)
+    with pytest.raises(TidemarkError, match=r"The disk of the lake .* MiB left, and a command needs"):
+        lock.hold(tmp_path / "lake")
