@@ -13,6 +13,7 @@ from python_ingest import project
 from python_ingest.commands.add_feed import add_feed
 from python_ingest.commands.build import rebuild_range
 from python_ingest.commands.doctor import doctor
+from python_ingest.commands.erase import erase_person
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.commands.history import history
@@ -29,6 +30,7 @@ from python_ingest.commands.options import (
     CsvFile,
     Days,
     Debug,
+    ErasedFeed,
     Feeds,
     Follow,
     Format,
@@ -40,6 +42,7 @@ from python_ingest.commands.options import (
     OlderThan,
     OnlyPlan,
     Page,
+    PersonKey,
     Port,
     Seed,
     Select,
@@ -199,6 +202,13 @@ def maintain(tables: Tables = None, hours: OlderThan = 168, only_plan: OnlyPlan 
     lakehouse = opened()
     act = show_plan if only_plan else maintain_tables
     act(warm_session(lakehouse.root), lakehouse, tables or [], hours)
+
+
+@app.command()
+def erase(feed: ErasedFeed, key: PersonKey, only_plan: OnlyPlan = False) -> None:
+    """Erase a person: rows, earlier versions, logs; prove it, and keep the rows from landing again."""
+    lakehouse = opened()
+    erase_person(warm_session(lakehouse.root), lakehouse, feed, key, only_plan=only_plan)
 
 
 @app.command()

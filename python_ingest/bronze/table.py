@@ -10,6 +10,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
 from python_ingest.bronze.metadata import metadata_of
+from python_ingest.bronze.suppression import without_erased
 from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed
@@ -25,6 +26,7 @@ from python_ingest.lake.table_format import (
 )
 from python_ingest.lake.tables import create_table
 from python_ingest.ops.batch import Batch
+from python_ingest.ops.erasures import Erasures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,6 +42,8 @@ class BronzeTable:
         spark: the session.
         feed: the feed.
         skipping: additional columns by whose values files can be skipped.
+        ops_schema: the schema of `ops.erasures`: rows of erased persons come without content. None to let
+            all rows in.
 
     Attributes:
         name: `schema.name`.
@@ -47,9 +51,16 @@ class BronzeTable:
         targets: its columns without metadata: the declared ones, then those that landing added.
     """
 
-    def __init__(self, spark: SparkSession, feed: Feed, skipping: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        feed: Feed,
+        skipping: Sequence[str] = (),
+        ops_schema: str | None = None,
+    ) -> None:
         self._spark = spark
         self._feed = feed
+        self._erasures = Erasures(spark, ops_schema, feed.name) if ops_schema else None
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
         self._properties = {}
@@ -184,7 +195,10 @@ class BronzeTable:
     def _stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
         names = [in_sql(target.name) for target in self.targets]
         stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
-        return rows.withColumns(stamps).select(*names, *self._metadata_names)
+        stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
+        if self._erasures is None:
+            return stamped
+        return without_erased(stamped, self._erasures, [target.name for target in self.targets])
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column with the type that it keeps: a type that landing widened stays wide."""

@@ -101,6 +101,13 @@ class FileFeed(Feed):
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
         return self
 
+    @model_validator(mode="after")
+    def _pii_are_columns(self) -> FileFeed:
+        unknown = next((name for name in self.external.pii if name not in self.column_names), None)
+        if unknown:
+            raise ValueError(f"pii names '{unknown}', which is not a declared column")
+        return self
+
 
 class TableFeed(Feed):
     """A feed from a table of a database."""
