@@ -13,7 +13,7 @@ from python_ingest import project
 from python_ingest.commands.add_feed import add_feed
 from python_ingest.commands.build import rebuild_range
 from python_ingest.commands.doctor import doctor
-from python_ingest.commands.erase import erase_person
+from python_ingest.commands.erase import erase
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.commands.history import history
@@ -30,7 +30,6 @@ from python_ingest.commands.options import (
     CsvFile,
     Days,
     Debug,
-    ErasedFeed,
     Feeds,
     Follow,
     Format,
@@ -42,7 +41,6 @@ from python_ingest.commands.options import (
     OlderThan,
     OnlyPlan,
     Page,
-    PersonKey,
     Port,
     Seed,
     Select,
@@ -205,19 +203,13 @@ def maintain(tables: Tables = None, hours: OlderThan = 168, only_plan: OnlyPlan 
 
 
 @app.command()
-def erase(feed: ErasedFeed, key: PersonKey, only_plan: OnlyPlan = False) -> None:
-    """Erase a person: rows, earlier versions, logs; prove it, and keep the rows from landing again."""
-    lakehouse = opened()
-    erase_person(warm_session(lakehouse.root), lakehouse, feed, key, only_plan=only_plan)
-
-
-@app.command()
 def serve(port: Port = 15002) -> None:
     """Run a Spark Connect server for the lake until Ctrl-C: dbt commands on it need no start of Spark."""
     serve_lake(opened().root, port)
 
 
 app.command()(doctor)
+app.command()(erase)
 
 
 @app.command()

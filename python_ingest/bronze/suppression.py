@@ -30,23 +30,23 @@ def key_text(column: str, of: str) -> Column:
     return f.trim(text) if of == "string" else text
 
 
-def without_erased(rows: DataFrame, erasures: Erasures, contents: Sequence[str]) -> DataFrame:
-    """Return rows of which those of erased persons have no content; without erasures, the rows themselves.
+def without_erased(
+    rows: DataFrame, erasures: Erasures, persons: Sequence[Erased], contents: Sequence[str]
+) -> DataFrame:
+    """Return rows of which those of erased persons have no content.
 
     A record that cannot be read is a person's if all values of the key are words of it.
 
     Args:
         rows: as they are appended to bronze.
         erasures: the erasures in the feed.
+        persons: the erased persons; at least one.
         contents: the columns of the source.
     """
-    persons = erasures.erased()
-    if not persons:
-        return rows
     names = rows.columns
     found = erasures.hash.beside(rows).withColumn("_erasure", _by_words(erasures, persons))
     types = dict(rows.dtypes)
-    for columns in sorted({person.columns for person in persons} - {()}):
+    for columns in sorted({person.columns for person in persons}):
         if not all(column in types for column in columns):
             continue
         hashes = [_hashed(erasures, column, key_text(column, types[column])) for column in columns]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
 from python_ingest.bronze.metadata import metadata_of
-from python_ingest.bronze.suppression import without_erased
 from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed
@@ -26,7 +26,6 @@ from python_ingest.lake.table_format import (
 )
 from python_ingest.lake.tables import create_table
 from python_ingest.ops.batch import Batch
-from python_ingest.ops.erasures import Erasures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,7 +59,7 @@ class BronzeTable:
     ) -> None:
         self._spark = spark
         self._feed = feed
-        self._erasures = Erasures(spark, ops_schema, feed.name) if ops_schema else None
+        self._admission = Admission(spark, feed, ops_schema)
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
         self._properties = {}
@@ -81,7 +80,9 @@ class BronzeTable:
         Raises:
             LandingError: if the table is missing although batches landed, or if a column's type and its
                 declared type are different and neither widens to the other.
+            TidemarkError: if a secret for hashes is missing, or another one than before.
         """
+        self._admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
@@ -196,9 +197,7 @@ class BronzeTable:
         names = [in_sql(target.name) for target in self.targets]
         stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
         stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
-        if self._erasures is None:
-            return stamped
-        return without_erased(stamped, self._erasures, [target.name for target in self.targets])
+        return self._admission.admitted(stamped, [target.name for target in self.targets])
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column with the type that it keeps: a type that landing widened stays wide."""

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from python_ingest.commands.opening import opened
+from python_ingest.commands.options import ErasedFeed, OnlyPlan, PersonKey
 from python_ingest.console.output import count_of, first_of, output
 from python_ingest.erasure.erasure import Erasure, erasure_of
 from python_ingest.erasure.search import SHORTEST
@@ -13,6 +15,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import choose
 from python_ingest.lake.table_locks import locked
 from python_ingest.project import Project
+from python_ingest.project.session import warm_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +25,12 @@ SHOWN = 20  # hits
 
 class FoundError(TidemarkError):
     """The proof found the person."""
+
+
+def erase(feed: ErasedFeed, key: PersonKey, only_plan: OnlyPlan = False) -> None:
+    """Erase a person: rows, earlier versions, logs; prove it, and keep the rows from landing again."""
+    lakehouse = opened()
+    erase_person(warm_session(lakehouse.root), lakehouse, feed, key, only_plan=only_plan)
 
 
 def erase_person(

@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
+from python_ingest.bronze.pseudonyms import pii_hash
 from python_ingest.bronze.suppression import SEPARATORS, key_text
 from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.feeds.declarations import Feed, FileFeed
@@ -105,6 +106,10 @@ def person_of(
     """
     types = dict(spark.table(feed.table).dtypes)
     values = {column: _as_in_bronze(spark, column, value, types[column]) for column, value in key.items()}
+    if feed.external.hash_pii:
+        values |= {
+            column: pii_hash(feed).of(values[column]) for column in values if column in feed.external.pii
+        }
     hashes = tuple(erasures.hash.of(erasures.message(*entry)) for entry in values.items())
     known = next((one for one in erasures.erased() if one.hashes == hashes), None)
     erasure_id = erasures.hash.of("\x1f".join((feed.name, *hashes)))[:16]

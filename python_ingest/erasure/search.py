@@ -150,17 +150,7 @@ def _decompressed(block: bytes, codec: str) -> bytes:
         return zlib.decompress(block, -15)
     if codec == "null":
         return block
-    if codec == "snappy":  # after the length; a checksum of 4 bytes follows
-        size = sum(
-            (byte & 0x7F) << 7 * place for place, byte in enumerate(block[:5]) if _is_length(block, place)
-        )
-        return bytes(_arrow().Codec("snappy").decompress(block[:-4], decompressed_size=size))
-    name = {"zstandard": "zstd", "bzip2": "bz2"}.get(codec, codec)
-    return bytes(_arrow().CompressedInputStream(_arrow().BufferReader(block), name).read())
-
-
-def _is_length(block: bytes, place: int) -> bool:
-    return all(byte & 0x80 for byte in block[:place])
+    raise ValueError(f"the codec {codec} of Avro")
 
 
 def _number(data: bytes, position: int) -> tuple[int, int]:

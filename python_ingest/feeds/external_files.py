@@ -141,6 +141,7 @@ class FilesExternal(Strict):
             share of them (0 to 1); with more, nothing of the batch lands.
         contract: how to treat files with other columns.
         pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
+        hash_pii: whether bronze has HMAC-SHA256 of these values, under the secret TIDEMARK_PII_KEY.
     """
 
     location: str = Field(min_length=1)
@@ -156,6 +157,7 @@ class FilesExternal(Strict):
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
     contract: Contract = Contract()
     pii: tuple[str, ...] = ()
+    hash_pii: bool = False
 
     @field_validator("pattern")
     @classmethod

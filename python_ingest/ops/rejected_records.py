@@ -34,6 +34,7 @@ COLUMNS = """
     replayed_batch bigint comment 'The batch in which it landed after all; null until then'
 """
 SHOWN = 200  # characters of a record in a message
+NOT_KEPT = "not kept: the feed hashes personal values"  # in the place of a record
 
 
 class Quarantine(FeedTable):
@@ -75,7 +76,8 @@ class Quarantine(FeedTable):
         )
         is_erased = f.col("reason") == REASON
         described = broken.join(f.broadcast(names), on="path", how="left")
-        described = described.withColumn("fields", f.when(~is_erased, f.col("fields")))  # not to be replayed
+        is_whole = ~is_erased & (f.col("raw_record") != NOT_KEPT)  # else there is nothing to replay
+        described = described.withColumn("fields", f.when(is_whole, f.col("fields")))
         append_once(
             described.select(self._spark.table(self._table).columns),
             self._table,
@@ -143,6 +145,7 @@ def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
     if (most is None or broken <= most) and (share is None or broken <= share * number):
         return
     path, _, reason, record = counts["first"]
+    record = NOT_KEPT if feed.external.hash_pii else record
     bounds = [f"max_rejected_records: {most}"] * (most is not None) + [f"max_rejected_share: {share}"] * (
         share is not None
     )
