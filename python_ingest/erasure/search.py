@@ -7,6 +7,7 @@ Logs and manifests keep only the beginning of a long value, so a beginning is se
 from __future__ import annotations
 
 import json
+import mmap
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -72,29 +73,31 @@ def _forms(text: str) -> Iterator[bytes]:
 
 
 def _hit(path: Path, needles: set[bytes]) -> str | None:
+    if not path.stat().st_size:
+        return None
     try:
-        data = path.read_bytes()
-        if any(needle in data for needle in needles):
-            return "its bytes"
-        for what, content in _contents(path, data):
-            if any(needle in content for needle in needles):
-                return what
-    except (OSError, ValueError, zlib.error) as error:  # errors of Arrow are errors of these kinds
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if any(data.find(needle) >= 0 for needle in needles):
+                return "its bytes"
+            for what, content in _contents(path, data):
+                if any(needle in content for needle in needles):
+                    return what
+    except (OSError, ValueError, IndexError, zlib.error) as error:  # Arrow's are of these kinds, too
         return f"it cannot be read: {type(error).__name__}"
     return None
 
 
-def _contents(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
+def _contents(path: Path, data: mmap.mmap) -> Iterator[tuple[str, bytes]]:
     """Yield what is compressed in a file."""
-    if data.startswith(b"PAR1"):
+    head = data[:4]
+    codec = next((name for magic, name in CODECS.items() if head.startswith(magic)), None)
+    if head == b"PAR1":
         yield from _parquet(path)
-    elif data.startswith(b"Obj\x01"):
-        yield from _avro(data)
-    elif codec := next((name for magic, name in CODECS.items() if data.startswith(magic)), None):
-        yield (
-            f"decompressed by {codec}",
-            _arrow().CompressedInputStream(_arrow().BufferReader(data), codec).read(),
-        )
+    elif head == b"Obj\x01":
+        yield from _avro(data[:])
+    elif codec:
+        with path.open("rb") as file, _arrow().CompressedInputStream(file, codec) as stream:
+            yield f"decompressed by {codec}", stream.read()
 
 
 def _parquet(path: Path) -> Iterator[tuple[str, bytes]]:

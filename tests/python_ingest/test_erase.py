@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.pseudonyms import PII_KEY
+from python_ingest.clock import utc_now
 from python_ingest.doctor.secrets import redacted
 from python_ingest.erasure.person import parsed_key
 from python_ingest.erasure.search import BEGINNING, search, searchable
@@ -24,6 +25,7 @@ from python_ingest.errors import DeclarationError, LandingError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.lake.hidden_rows import hidden_rows
 from python_ingest.lake.keyed_hash import KeyedHash, hashed
+from python_ingest.ops.erasures import ERASURE_KEY, Erased, Erasures
 from tests.conftest import MakeFeed
 
 pytestmark = pytest.mark.R1
@@ -213,3 +215,39 @@ def test_personal_values_land_as_hashes(make_feed: MakeFeed, monkeypatch: pytest
     with pytest.raises(LandingError, match="2 of 2 records cannot be read") as stopped:
         people.land()
     assert EMAIL not in str(stopped.value)
+
+
+@pytest.mark.parametrize("file_format", ["json", "parquet"])
+def test_rows_of_erased_persons_land_without_content(
+    make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, file_format: str
+) -> None:
+    """R1.1: a key of two columns, of two types; a broken record is hers if it has both values as words."""
+    people = make_feed({"id": "bigint", "name": "string"}, file_format)
+    monkeypatch.setenv(ERASURE_KEY, SECRET)
+    erasures = Erasures(people.spark, people.ops_schema, "people")
+    hashes = tuple(erasures.hash.of(erasures.message(*entry)) for entry in (("id", "1"), ("name", "Ann")))
+    erasures.record(Erased("a1", ("id", "name"), hashes, 0, False), "started", utc_now())
+    rows = [(1, "Ann"), (1, " Ann"), (1, "Bob"), (2, "Ann"), (1, None)]
+    if file_format == "parquet":
+        ids, names = zip(*rows, strict=True)
+        table = pyarrow.table({"id": pyarrow.array(ids, pyarrow.int64()), "name": names})
+        pyarrow.parquet.write_table(table, people.folder / "a.parquet")
+        broken = []
+    else:
+        broken = ['{"id": 1, "name": "Ann', '{"id": 1, "name": "Anna']
+        lines = [json.dumps({"id": number, "name": name}) for number, name in rows] + broken
+        people.write("a.json", "\n".join(lines))
+    outcome = people.land()
+    assert (outcome.rows, outcome.broken, outcome.erased) == (
+        5 + len(broken),
+        2 + len(broken),
+        2 + len(broken) // 2,
+    )
+    sound = [row[1:] for row in people.rows("_corrupt_reason", "id", "name") if row[0] is None]
+    assert sorted(sound, key=str) == [(1, "Bob"), (1, None), (2, "Ann")]
+    rejected = (
+        people.spark.table(f"{people.ops_schema}.rejected_records").select("raw_record", "reason").collect()
+    )
+    gone = [("erased: a1", "erased")] * outcome.erased
+    assert sorted(tuple(row) for row in rejected if row["reason"] == "erased") == gone
+    assert [row["raw_record"] for row in rejected if row["reason"] != "erased"] == broken[1:]
