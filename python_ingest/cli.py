@@ -13,6 +13,7 @@ from python_ingest import project
 from python_ingest.commands.add_feed import add_feed
 from python_ingest.commands.build import rebuild_range
 from python_ingest.commands.doctor import doctor
+from python_ingest.commands.erase import erase
 from python_ingest.commands.explain import show_plans
 from python_ingest.commands.export_rejected import export_rejected
 from python_ingest.commands.history import history
@@ -209,6 +210,7 @@ def serve(port: Port = 15002) -> None:
 
 
 app.command()(doctor)
+app.command()(erase)
 
 
 @app.command()

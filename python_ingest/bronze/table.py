@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
 from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.widening import iceberg_widens, widened
@@ -40,6 +41,8 @@ class BronzeTable:
         spark: the session.
         feed: the feed.
         skipping: additional columns by whose values files can be skipped.
+        ops_schema: the schema of `ops.erasures`: rows of erased persons come without content. None to let
+            all rows in.
 
     Attributes:
         name: `schema.name`.
@@ -47,9 +50,16 @@ class BronzeTable:
         targets: its columns without metadata: the declared ones, then those that landing added.
     """
 
-    def __init__(self, spark: SparkSession, feed: Feed, skipping: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        feed: Feed,
+        skipping: Sequence[str] = (),
+        ops_schema: str | None = None,
+    ) -> None:
         self._spark = spark
         self._feed = feed
+        self._admission = Admission(spark, feed, ops_schema)
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
         self._properties = {}
@@ -70,7 +80,9 @@ class BronzeTable:
         Raises:
             LandingError: if the table is missing although batches landed, or if a column's type and its
                 declared type are different and neither widens to the other.
+            TidemarkError: if a secret for hashes is missing, or another one than before.
         """
+        self._admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
@@ -184,7 +196,8 @@ class BronzeTable:
     def _stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
         names = [in_sql(target.name) for target in self.targets]
         stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
-        return rows.withColumns(stamps).select(*names, *self._metadata_names)
+        stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
+        return self._admission.admitted(stamped, [target.name for target in self.targets])
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column with the type that it keeps: a type that landing widened stays wide."""

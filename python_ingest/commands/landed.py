@@ -47,9 +47,12 @@ def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
 
 
 def _tell_files(outcome: Landed) -> None:
-    if outcome.broken:
-        said = f"{count_of(outcome.broken, 'record')} cannot be read: see ops.rejected_records"
-        output.note("broken", said, records=outcome.broken)
+    if broken := outcome.broken - outcome.erased:
+        said = f"{count_of(broken, 'record')} cannot be read: see ops.rejected_records"
+        output.note("broken", said, records=broken)
+    if outcome.erased:
+        said = f"{count_of(outcome.erased, 'row')} of erased persons landed without content: see ops.erasures"
+        output.note("erased", said, rows=outcome.erased)
     for path, reason in outcome.rejected.items():
         output.note("set aside", f"{path}: {reason}", path=path)
     for path in outcome.ignored:

@@ -58,3 +58,7 @@ MetricsFile = Annotated[
 ]
 OlderThan = Annotated[int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")]
 OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what would be done; change nothing.")]
+ErasedFeed = Annotated[str, typer.Option("--feed", help="The feed that has the person's rows.")]
+PersonKey = Annotated[
+    list[str], typer.Option("--key", help="column=value of the feed; repeat it for a key of several columns.")
+]

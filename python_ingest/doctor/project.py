@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from python_ingest.bronze.pseudonyms import pii_hash
 from python_ingest.doctor.finding import Checked, error
 from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
 from python_ingest.errors import DbtError, TidemarkError, did_you_mean
+from python_ingest.feeds.declarations import FileFeed
 from python_ingest.project import credentials_of, find_root, load, profiles_folder
 from python_ingest.project.build import plain_message
 from python_ingest.project.connect import PORT
@@ -76,6 +78,12 @@ def _open(root: Path | None, subject: Subject) -> None:
     external = (feed.external for feed in lakehouse.feeds.values())
     subject.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
     subject.tables, subject.ops_schema = lakehouse.tables, lakehouse.ops_schema
+    for feed in lakehouse.feeds.values():
+        if isinstance(feed, FileFeed) and feed.external.hash_pii:
+            try:
+                pii_hash(feed)
+            except TidemarkError as missing:
+                subject.report(error(missing.what, missing.fix))
 
 
 def _find_spark(root: Path, subject: Subject, credentials: Any, profile: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import re
 from urllib.parse import unquote
 
 URLS = re.compile(r"TIDEMARK_(CONNECTION_.+|METASTORE)")
-SECRETS = re.compile(r".*(SECRET|PASSWORD|TOKEN|CREDENTIAL).*")
+SECRETS = re.compile(r".*(SECRET|PASSWORD|TOKEN|CREDENTIAL).*|TIDEMARK_(ERASURE|PII)_KEY")
 SHORTEST = 6  # characters; a shorter value, such as `1`, is no secret
 IN_URL = re.compile(
     r"://[^/?#@]*?:(.*)@|[?&][^=&]*(?:password|secret|jaas|token)[^=&]*=([^&]+)", re.IGNORECASE

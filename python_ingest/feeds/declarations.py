@@ -20,6 +20,7 @@ METADATA_PREFIX = "_"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
+PII = "personal columns"
 NO_TEXT = "CSV holds text, so bronze keeps text"
 
 FIXES = {
@@ -27,6 +28,7 @@ FIXES = {
     "file_format": "Set `file_format` to csv, json, avro or parquet; or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
     "`config: {meta: {field: …}}` of a column gives its name in the file.",
@@ -99,6 +101,18 @@ class FileFeed(Feed):
         other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
         if self.external.file_format == "csv" and other:
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
+        return self
+
+    @model_validator(mode="after")
+    def _pii_are_columns(self) -> FileFeed:
+        types = {column.name: column.data_type for column in self.columns}
+        for name in self.external.pii:
+            if types.get(name) is None:
+                raise ValueError(f"{PII}: '{name}' is no declared column")
+            if self.external.hash_pii and types[name] != "string":
+                raise ValueError(f"{PII}: '{name}' has type {types[name]}, but a hash is text")
+        if self.external.hash_pii and not self.external.pii:
+            raise ValueError(f"{PII}: `hash_pii` without columns")
         return self
 
 
@@ -190,8 +204,10 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
         path = ["external", *path]
     elif error.title == "Column" or NO_TEXT in first["msg"]:
         path = ["columns", *(path or ["data_type"])]
+    elif PII in first["msg"]:
+        path = ["external", "pii"]
     problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "missing" and NO_TEXT not in problem:
+    if first["type"] != "missing" and NO_TEXT not in problem and PII not in problem:
         problem += f" (it is {first['input']!r})"
     fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
     if NO_TEXT in problem:

@@ -140,6 +140,8 @@ class FilesExternal(Strict):
         max_rejected_records, max_rejected_share: how many records of a batch may be broken, and which
             share of them (0 to 1); with more, nothing of the batch lands.
         contract: how to treat files with other columns.
+        pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
+        hash_pii: whether bronze has HMAC-SHA256 of these values, under the secret TIDEMARK_PII_KEY.
     """
 
     location: str = Field(min_length=1)
@@ -154,6 +156,8 @@ class FilesExternal(Strict):
     max_rejected_records: int | None = Field(default=None, ge=0)
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
     contract: Contract = Contract()
+    pii: tuple[str, ...] = ()
+    hash_pii: bool = False
 
     @field_validator("pattern")
     @classmethod

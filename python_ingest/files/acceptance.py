@@ -41,6 +41,7 @@ class Landed:
         ignored: paths of landed files whose content has changed, under `on_change: ignore`.
         unsettled: paths of files that grew during the inspection; the next run lands them.
         broken: rows landed now whose record could not be read; they are in `ops.rejected_records`.
+        erased: those of them that are rows of erased persons, without their content.
         evolved: columns that were added to bronze now, or whose type was widened.
         missing: columns that files may lack by the contract, each with the paths of files that lack it.
         replayed: rejected records landed now.
@@ -57,6 +58,7 @@ class Landed:
     ignored: list[str] = field(default_factory=list)
     unsettled: list[str] = field(default_factory=list)
     broken: int = 0
+    erased: int = 0
     evolved: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
     replayed: int = 0

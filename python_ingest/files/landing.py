@@ -68,7 +68,7 @@ class Lander:
         self._cores = spark.sparkContext.defaultParallelism
         self._storage = Storage(spark, feed)
         self._reader = format_of(spark, feed)
-        self._bronze = BronzeTable(spark, feed)
+        self._bronze = BronzeTable(spark, feed, ops_schema=ops_schema)
         self._ingested_files = IngestedFiles(spark, ops_schema, feed.name)
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
@@ -170,7 +170,7 @@ class Lander:
 
     def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
         again = LandingAgain(self._bronze, self._ingested_files, self._examiner, self._replayer, self._rows)
-        everything = self._storage.listing(self._clock()).persist()  # each batch searches it for its files
+        everything = self._storage.listing(self._clock()).persist()  # each batch searches it
         try:
             again.land(lost, everything, partial(self._evolve, outcome=outcome))
         finally:
@@ -242,7 +242,8 @@ class Lander:
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
-            self._quarantine.keep(self._bronze.rows(batch), batch, self._bronze.identity(), names)
+            rows, table_id = self._bronze.rows(batch), self._bronze.identity()
+            outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
         self._ingested_files.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
         outcome.files += len(batch.files)
         outcome.rows += sum(rows for rows, _ in counted.values())

@@ -54,9 +54,13 @@ class Replayer:
         self._quarantine = quarantine
         self._clock = clock
 
-    def names(self, layout: Hashable) -> list[str]:
-        """Return the part of a file's layout that must be kept so that its records can be parsed again."""
-        return cast(LineFormat, self._reader).names(layout)
+    def names(self, layout: Hashable) -> list[str] | None:
+        """Return the part of a file's layout that must be kept so that its records can be parsed again.
+
+        Returns:
+            None for a format without lines, whose only rejected records are those of erased persons.
+        """
+        return cast(LineFormat, self._reader).names(layout) if hasattr(self._reader, "names") else None
 
     def replay(self, outcome: Landed) -> None:
         """Land the records that can now be read."""

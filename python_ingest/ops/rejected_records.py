@@ -15,6 +15,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.lake.table_format import append_once, table_exists
 from python_ingest.lake.tables import local_rows
 from python_ingest.ops.batch import Batch
+from python_ingest.ops.erasures import REASON
 from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ COLUMNS = """
     replayed_batch bigint comment 'The batch in which it landed after all; null until then'
 """
 SHOWN = 200  # characters of a record in a message
+NOT_KEPT = "not kept: the feed hashes personal values"  # in the place of a record
 
 
 class Quarantine(FeedTable):
@@ -49,8 +51,8 @@ class Quarantine(FeedTable):
 
     def keep(
         self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
-    ) -> None:
-        """Add a batch's broken records, once.
+    ) -> int:
+        """Add a batch's broken records, once; return how many of them are rows of erased persons.
 
         Args:
             rows: the batch's rows in bronze.
@@ -72,14 +74,17 @@ class Quarantine(FeedTable):
             f.col("_ingested_at").alias("rejected_at"),
             f.lit(None).cast("bigint").alias("replayed_batch"),
         )
+        is_erased = f.col("reason") == REASON
+        described = broken.join(f.broadcast(names), on="path", how="left")
+        is_whole = ~is_erased & (f.col("raw_record") != NOT_KEPT)  # else there is nothing to replay
+        described = described.withColumn("fields", f.when(is_whole, f.col("fields")))
         append_once(
-            broken.join(f.broadcast(names), on="path", how="left").select(
-                self._spark.table(self._table).columns
-            ),
+            described.select(self._spark.table(self._table).columns),
             self._table,
             f"tidemark.reject.{self._feed}.{table_id}",
             batch.batch_id,
         )
+        return broken.where(is_erased).count()
 
     def records(self, replayed_batch: int | None) -> DataFrame | None:
         """Return the records that were replayed in a batch; for None, those not replayed yet.
@@ -140,6 +145,7 @@ def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
     if (most is None or broken <= most) and (share is None or broken <= share * number):
         return
     path, _, reason, record = counts["first"]
+    record = NOT_KEPT if feed.external.hash_pii else record
     bounds = [f"max_rejected_records: {most}"] * (most is not None) + [f"max_rejected_share: {share}"] * (
         share is not None
     )

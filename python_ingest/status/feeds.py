@@ -18,6 +18,7 @@ from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFee
 from python_ingest.kafka.topic import topic_of
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.bronze_checks import BronzeChecks
+from python_ingest.ops.erasures import REASON
 from python_ingest.ops.ingested_batches import Batches
 from python_ingest.project import Project
 from python_ingest.status.freshness import Limits, limits_of
@@ -74,7 +75,8 @@ def feed_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -
         **_landed(spark, f"{project.ops_schema}.ingested_batches", "max(last_processed_at)"),
         **_landed(spark, f"{project.ops_schema}.ingested_files", "max(modified_at)"),
     }
-    records = _counts(spark, f"{project.ops_schema}.rejected_records", "replayed_batch is null")
+    waiting = f"replayed_batch is null and reason <> '{REASON}'"
+    records = _counts(spark, f"{project.ops_schema}.rejected_records", waiting)
     files = _rejected_files(spark, f"{project.ops_schema}.ingested_files")
     sources = project.manifest.sources.values() if project.manifest else ()
     limits = {source.name: limits_of(source) for source in sources}

@@ -307,6 +307,20 @@ FAULTS = (
         f"{LAND}test_table_locks.py",
     ),
     Fault(
+        "an erased person is in no table",
+        "python_ingest/lake/delta_cut.py",
+        "if number < present)",
+        "if number < present - 9)",
+        f"{LAKE}test_erase.py",
+    ),
+    Fault(
+        "personal columns land as hashes",
+        "python_ingest/bronze/pseudonyms.py",
+        'f.col("_corrupt_record").isNotNull(), f.lit(NOT_KEPT)',
+        'f.col("_corrupt_record").isNotNull(), f.col("_corrupt_record")',
+        f"{LAND}test_erase.py",
+    ),
+    Fault(
         "`tidemark report` shows the numbers",
         "python_ingest/report/state_tables.py",
         "where state = 'landed' \"",

@@ -32,5 +32,6 @@
 {% macro delta_is_swept(commits, vacuum) %}
     {% set kept = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}
     {% set horizon = vacuum.at - modules.datetime.timedelta(milliseconds=kept | int) %}
-    {{ return(commits | selectattr('version', 'lt', vacuum.version) | selectattr('at', 'lt', horizon) | list | length > 0) }}
+    {% set with_rows = commits | rejectattr('keeps_rows') %}
+    {{ return(with_rows | selectattr('version', 'lt', vacuum.version) | selectattr('at', 'lt', horizon) | list | length > 0) }}
 {% endmacro %}

@@ -1,0 +1,101 @@
+"""Keep the rows of erased persons out of bronze: their places stay, as records rejected with `erased`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.bronze.columns import in_sql
+from python_ingest.lake.keyed_hash import hashed
+from python_ingest.lake.tables import local_rows
+from python_ingest.ops.erasures import REASON, Erased, Erasures, tombstone
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+CONTENT = ("_rescued_data",)  # with the columns of the source, what a row holds of its record
+SEPARATORS = r"[\s,;|\"'{}\[\]():=<>]+"  # between the words of a record that cannot be read
+
+
+def key_text(column: str, of: str) -> Column:
+    """Return a value of a key as the text that is compared and hashed.
+
+    Args:
+        column: the column.
+        of: its type, as SQL.
+    """
+    text = f.col(in_sql(column)).cast("string")
+    return f.trim(text) if of == "string" else text
+
+
+def without_erased(
+    rows: DataFrame, erasures: Erasures, persons: Sequence[Erased], contents: Sequence[str]
+) -> DataFrame:
+    """Return rows of which those of erased persons have no content.
+
+    A record that cannot be read is a person's if all values of the key are words of it.
+
+    Args:
+        rows: as they are appended to bronze.
+        erasures: the erasures in the feed.
+        persons: the erased persons; at least one.
+        contents: the columns of the source.
+    """
+    names = rows.columns
+    found = erasures.hash.beside(rows).withColumn("_erasure", _by_words(erasures, persons))
+    types = dict(rows.dtypes)
+    for columns in sorted({person.columns for person in persons}):
+        if not all(column in types for column in columns):
+            continue
+        hashes = [_hashed(erasures, column, key_text(column, types[column])) for column in columns]
+        those = [(list(p.hashes), p.erasure_id) for p in persons if p.columns == columns]
+        listed = local_rows(rows.sparkSession, "_hashes array<string>, _id string", those)
+        found = (
+            found.withColumn("_hashes", f.array(*hashes))
+            .join(f.broadcast(listed), on="_hashes", how="left")
+            .withColumn("_erasure", f.coalesce("_erasure", "_id"))
+            .drop("_hashes", "_id")
+        )
+    return emptied(found, f.col("_erasure"), contents).select(*map(in_sql, names))
+
+
+def emptied(rows: DataFrame, erasure: Column, contents: Sequence[str]) -> DataFrame:
+    """Return rows of which those with an erasure have no content.
+
+    Args:
+        rows: rows of bronze.
+        erasure: the id of the erasure; NULL for rows that stay.
+        contents: the columns of the source.
+    """
+    stays = erasure.isNull()
+    kept = {name: f.when(stays, f.col(in_sql(name))) for name in (*contents, *CONTENT)}
+    mark = f.concat(f.lit(tombstone("")), erasure)
+    reason = f.when(stays, f.col("_corrupt_reason")).otherwise(REASON)
+    return rows.withColumns(
+        {**kept, "_corrupt_record": f.coalesce(mark, "_corrupt_record"), "_corrupt_reason": reason}
+    )
+
+
+def _by_words(erasures: Erasures, persons: Sequence[Erased]) -> Column:
+    """Return the id of the person whose key is in a record that cannot be read, or NULL."""
+    words = f.split("_corrupt_record", SEPARATORS)
+    columns = sorted({column for person in persons for column in person.columns})
+    hashes = f.flatten(f.array(*(_hashed_words(erasures, column, words) for column in columns)))
+    known = f.array(*(_listed(person) for person in persons))
+    theirs = f.filter(known, lambda person: f.size(f.array_except(person["hashes"], hashes)) == 0)
+    return f.when(f.col("_corrupt_record").isNotNull(), f.get(theirs, f.lit(0))["id"])
+
+
+def _hashed_words(erasures: Erasures, column: str, words: Column) -> Column:
+    return f.transform(words, lambda word: _hashed(erasures, column, word))
+
+
+def _listed(person: Erased) -> Column:
+    hashes = f.array(*map(f.lit, person.hashes))
+    return f.struct(hashes.alias("hashes"), f.lit(person.erasure_id).alias("id"))
+
+
+def _hashed(erasures: Erasures, column: str, text: Column) -> Column:
+    return hashed(f.concat(f.lit(erasures.message_prefix(column)), text))

@@ -1,0 +1,106 @@
+"""`tidemark erase`: a person's rows leave the lake, with one line for each table, and the proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from python_ingest.commands.opening import opened
+from python_ingest.commands.options import ErasedFeed, OnlyPlan, PersonKey
+from python_ingest.console.output import count_of, first_of, output
+from python_ingest.erasure.erasure import Erasure, erasure_of
+from python_ingest.erasure.search import SHORTEST
+from python_ingest.errors import TidemarkError
+from python_ingest.feeds.declarations import choose
+from python_ingest.lake.table_locks import locked
+from python_ingest.project import Project
+from python_ingest.project.session import warm_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SHOWN = 20  # hits
+
+
+class FoundError(TidemarkError):
+    """The proof found the person."""
+
+
+def erase(feed: ErasedFeed, key: PersonKey, only_plan: OnlyPlan = False) -> None:
+    """Erase a person: rows, earlier versions, logs; prove it, and keep the rows from landing again."""
+    lakehouse = opened()
+    erase_person(warm_session(lakehouse.root), lakehouse, feed, key, only_plan=only_plan)
+
+
+def erase_person(
+    spark: SparkSession, project: Project, feed: str, key: Sequence[str], *, only_plan: bool = False
+) -> None:
+    """Erase a person, or print what would be done.
+
+    Args:
+        spark: the session.
+        project: the project.
+        feed: the name of the feed.
+        key: each as `column=value`.
+        only_plan: whether to change nothing.
+
+    Raises:
+        FoundError: if the proof finds the person after the erasure.
+        TidemarkError: if the person cannot be erased.
+    """
+    (chosen,) = choose(project.feeds, [feed])
+    erasure = erasure_of(spark, project, chosen, key)
+    if only_plan:
+        for step in erasure.plan():
+            output.row(
+                "planned", step.table, f"{count_of(step.rows, 'row')}: {step.said}", 0.0, rows=step.rows
+            )
+        _tell_files(erasure)
+        return
+    with locked(f"{project.ops_schema}.landing", *project.tables):
+        _run(erasure)
+
+
+def _run(erasure: Erasure) -> None:
+    started = time.monotonic()
+    for step in erasure.run():
+        said = f"{count_of(step.rows, 'row')} {step.said}" if step.rows else step.said
+        output.row("erased", step.table, said, time.monotonic() - started, rows=step.rows)
+        started = time.monotonic()
+    _tell_files(erasure)
+    proof, personal = erasure.proof, erasure.personal
+    said = f"{count_of(len(proof.tables), 'table')}, {count_of(proof.files, 'file')}: {len(proof.hits)} hits"
+    output.row("proved", "proof", said, time.monotonic() - started, hits=proof.hits, files=proof.files)
+    if proof.short:
+        said = (
+            f"{', '.join(proof.short)} has fewer than {SHORTEST} characters: searched in tables, not in bytes"
+        )
+        output.note("short", said, columns=proof.short)
+    if not erasure.person.feed.external.pii:
+        output.note(
+            "no pii", f"feed '{erasure.person.feed.name}' declares no `pii` columns to search in bytes"
+        )
+    if not personal.is_whole:
+        output.note(
+            "incomplete", "the values of `pii` columns are erased already, so their bytes are not searched"
+        )
+    for column, number in personal.shared.items():
+        said = f"{count_of(number, 'value')} of {column} not searched: other persons have the same"
+        output.note("shared", said, column=column)
+    if proof.outside:
+        said = f"{first_of(proof.outside)} of the project's folder: delete these files"
+        output.note("found outside the lake", said, paths=proof.outside)
+    if proof.hits:
+        listed = "".join(f"\n    {hit}" for hit in proof.hits[:SHOWN])
+        raise FoundError(
+            f"The person is still in {count_of(len(proof.hits), 'place')}:{listed}",
+            "Delete these by hand, or see docs/erasure.md; then run the same command again.",
+        )
+
+
+def _tell_files(erasure: Erasure) -> None:
+    files = erasure.landed.files()
+    if files:
+        said = f"{first_of(files, SHOWN)}: files of the feed, which still have the person; delete them there"
+        output.note("raw files", said, paths=files)

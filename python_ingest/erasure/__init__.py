@@ -1,0 +1,1 @@
+"""Erase the rows of a person, everywhere."""

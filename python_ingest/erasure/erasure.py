@@ -1,0 +1,221 @@
+"""One erasure, in steps that can be repeated: a killed erasure is finished by the same command.
+
+First the person is recorded in `ops.erasures`: from then on, no landing brings the rows back. Then the rows
+leave the tables, from bronze on, and at last the earlier versions of the tables and their logs. Bronze's are
+the last of all, because a repeated erasure reads in them which values to search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from python_ingest.bronze.history import present_version
+from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.clock import utc_now
+from python_ingest.erasure.landed import Landed
+from python_ingest.erasure.person import Person, Personal, parsed_key, person_of, personal_values
+from python_ingest.erasure.proof import Proof, prove
+from python_ingest.erasure.tables import Dependent, delete_rows, dependents, rows_of, source_of
+from python_ingest.errors import DbtError, TidemarkError
+from python_ingest.feeds.declarations import Feed, FileFeed
+from python_ingest.lake.place import is_remote
+from python_ingest.lake.purge import is_prepared, prepare, purge
+from python_ingest.lake.table_format import table_exists
+from python_ingest.ops.bronze_checks import BronzeChecks
+from python_ingest.ops.erasures import Erasures, Result
+from python_ingest.ops.ingested_files import IngestedFiles
+from python_ingest.project import Project
+from python_ingest.project.build import build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
+ROUNDS = 3  # of builds until none writes a table
+NO_TESTS = ("--exclude-resource-type", "test", "unit_test", "seed")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done to a table, or would be.
+
+    Attributes:
+        table: `schema.name`, or what else the step is about.
+        said: what was done, in words.
+        rows: the rows of the person.
+    """
+
+    table: str
+    said: str
+    rows: int = 0
+
+
+@dataclass
+class Erasure:
+    """The erasure of one person.
+
+    Attributes:
+        spark: the session.
+        project: the project.
+        person: the person.
+        erasures: the table `ops.erasures`.
+        proof: the proof, after `run`.
+        personal: the values that it searches in files.
+    """
+
+    spark: SparkSession
+    project: Project
+    person: Person
+    erasures: Erasures
+    proof: Proof = field(default_factory=Proof)
+    personal: Personal = field(default_factory=Personal)
+
+    def __post_init__(self) -> None:
+        self.landed = Landed(self.spark, self.person, self.project.ops_schema)
+        self._counts: dict[str, int] = {}
+
+    def plan(self) -> Iterator[Step]:
+        """Yield for each table what `run` would do; nothing is changed."""
+        rows, records = self.landed.rows().count(), self.landed.records()
+        yield Step(self.landed.bronze, "content of the rows removed, their places stay", rows)
+        if records is not None:
+            said = "content of the rejected records removed"
+            yield Step(self.landed.rejected, said, records.count())
+        for one in self._dependents():
+            yield Step(one.table, _planned(one), rows_of(self.spark, self.person, one))
+
+    def run(self) -> Iterator[Step]:
+        """Erase the person; yield each step that is done.
+
+        Raises:
+            DbtError: if a model fails.
+            TidemarkError: if a model has not read what must be deleted.
+        """
+        is_started = any(one.hashes == self.person.erased.hashes for one in self.erasures.erased())
+        self.personal = personal_values(self.spark, self.person, is_started=is_started)
+        if not is_started:
+            self.erasures.record(self.person.erased, "started", utc_now())
+        yield Step(f"{self.project.ops_schema}.erasures", "recorded: the rows land no more")
+        yield from self._remove_rows()
+        yield from self._purge()
+        self.proof = self._prove()
+        self._counts[self.landed.bronze] = self.landed.erased().count()  # also those of a killed attempt
+        result = Result(self._counts, len(self.proof.hits), self.proof.files)
+        self.erasures.record(self.person.erased, "finished", utc_now(), result)
+
+    def _remove_rows(self) -> Iterator[Step]:
+        records = self.landed.erase_records()
+        if table_exists(self.spark, self.landed.rejected):
+            yield self._done(self.landed.rejected, "erased", records)
+        yield self._done(self.landed.bronze, "erased", self.landed.erase_rows())
+        self._settle()
+        for one in self._dependents():
+            if one.keeps:
+                yield self._done(one.table, "deleted", delete_rows(self.spark, self.person, one))
+        before = {one.table: rows_of(self.spark, self.person, one) for one in self._dependents()}
+        self._build()
+        left = []
+        for one in self._dependents():
+            if one.keeps:
+                continue
+            rows = delete_rows(self.spark, self.person, one, signed=True)
+            left += [one.table] * (rows > 0)
+            yield self._done(one.table, "deleted" if rows else "built without them", before.get(one.table, 0))
+        if left:
+            self._build()  # for the models that read them
+
+    def _purge(self) -> Iterator[Step]:
+        """Delete earlier versions, once all checkpoints are at versions without a trace of rows."""
+        tables = [one.table for one in self._dependents()]
+        if table_exists(self.spark, self.landed.rejected):
+            tables.append(self.landed.rejected)
+        tables.append(self.landed.bronze)
+        schema, erasure_id = self.project.ops_schema, self.person.erased.erasure_id
+        versions: dict[str, int] = {}
+        for _ in range(ROUNDS):
+            for table in tables:
+                if table not in versions or not is_prepared(self.spark, table, versions[table]):
+                    versions[table] = prepare(self.spark, table, schema, erasure_id)
+            self._build()
+            if all(is_prepared(self.spark, table, versions[table]) for table in tables):
+                break
+        else:
+            raise TidemarkError(
+                "Models write their tables again in each run, so that earlier versions cannot be deleted.",
+                "Models that use the clock or random values do that: docs/static_checks.md.",
+            )
+        for table in tables:
+            yield Step(table, f"earlier versions deleted, {purge(self.spark, table, schema):,} files of logs")
+        self._settle()
+
+    def _prove(self) -> Proof:
+        found = self._dependents()
+        return prove(self.landed, self.personal, found, self.project.root)
+
+    def _build(self) -> None:
+        """Run the models and snapshots that depend on the feed."""
+        source = source_of(self.project, self.person.feed)
+        selected = f"source:{source.source_name}.{source.name}+"
+        built = build([*NO_TESTS, "--select", selected], lambda _: None, self.project.manifest)
+        if built.failed:
+            name, message = built.failed[0]
+            raise DbtError(
+                f"{name} failed: {message}",
+                "Fix it and run the same command again, which continues. The person's rows land no more.",
+            )
+
+    def _settle(self) -> None:
+        """Record that bronze has all landed rows, so that the next landing does not have to count them."""
+        feed, schema = self.person.feed, self.project.ops_schema
+        bronze = BronzeTable(self.spark, feed)
+        files, checks = (
+            IngestedFiles(self.spark, schema, feed.name),
+            BronzeChecks(self.spark, schema, feed.name),
+        )
+        lost_rows = LostRows(self.spark, feed, bronze, files, checks)
+        if doubt := lost_rows.doubt():
+            lost_rows.record(lost_rows.settle(doubt), utc_now())
+
+    def _dependents(self) -> Sequence[Dependent]:
+        return dependents(self.spark, self.project, self.person)
+
+    def _done(self, table: str, said: str, rows: int) -> Step:
+        self._counts[table] = self._counts.get(table, 0) + rows
+        return Step(table, said, rows)
+
+
+def erasure_of(spark: SparkSession, project: Project, feed: Feed, texts: Sequence[str]) -> Erasure:
+    """Return the erasure of a person, after checking what it needs.
+
+    Args:
+        spark: the session.
+        project: the project.
+        feed: the feed.
+        texts: the key, each as `column=value`.
+
+    Raises:
+        TidemarkError: if the feed or the key does not allow it, or the secret is missing.
+    """
+    key = parsed_key(texts, feed)
+    if is_remote():
+        raise TidemarkError(
+            "The lake is in an object store, whose files this command cannot search.",
+            "`tidemark erase` needs a lake in a local folder.",
+        )
+    if not isinstance(feed, FileFeed) or not table_exists(spark, feed.table):
+        raise TidemarkError(f"{feed.table} does not exist yet.", f"Run `tidemark land {feed.name}` first.")
+    erasures = Erasures(spark, project.ops_schema, feed.name)
+    version = present_version(spark, feed.table)
+    return Erasure(spark, project, person_of(spark, feed, key, erasures, version), erasures)
+
+
+def _planned(one: Dependent) -> str:
+    if one.keeps and one.columns is None:
+        return "it keeps earlier rows and has no column of the key: set meta.erasure_key; only searched"
+    if one.keeps and one.columns is not None:
+        return f"rows deleted by {', '.join(one.columns.values())}: it keeps what its source no longer has"
+    return "built again from its sources"

@@ -1,0 +1,113 @@
+"""Take the content of a person's rows out of bronze and out of the rejected records; their places stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.bronze.columns import in_sql
+from python_ingest.bronze.metadata import metadata_of
+from python_ingest.bronze.suppression import CONTENT
+from python_ingest.erasure.person import Person, is_theirs
+from python_ingest.lake.table_format import table_exists
+from python_ingest.ops.erasures import REASON, tombstone
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PLACES = "_tidemark_places"  # a view of rows by batch and number
+
+
+class Landed:
+    """The rows and rejected records of a person.
+
+    Args:
+        spark: the session.
+        person: the person.
+        ops_schema: the schema of the state tables.
+    """
+
+    def __init__(self, spark: SparkSession, person: Person, ops_schema: str) -> None:
+        self.spark, self.person = spark, person
+        self.bronze = person.feed.table
+        self.rejected = f"{ops_schema}.rejected_records"
+
+    def rows(self) -> DataFrame:
+        """Return the person's rows in bronze, also those of records that could not be read."""
+        rows = self.spark.table(self.bronze)
+        names = {column: column for column in self.person.key}
+        theirs = is_theirs(self.person, dict(rows.dtypes), names)
+        is_open = f.col("_corrupt_reason").isNull() | (f.col("_corrupt_reason") != REASON)
+        theirs = is_open & (theirs | self.person.has_words(f.col("_corrupt_record")))
+        return self._beside(rows).where(theirs).select(*map(in_sql, rows.columns))
+
+    def records(self) -> DataFrame | None:
+        """Return the person's rejected records (`batch_id`, `row_id`), or None without the table."""
+        if not table_exists(self.spark, self.rejected):
+            return None
+        records = self.spark.table(self.rejected)
+        is_open = (f.col("feed") == self.person.feed.name) & (f.col("reason") != REASON)
+        theirs = self._beside(records.where(is_open)).where(self.person.has_words(f.col("raw_record")))
+        return theirs.select("batch_id", "row_id", "path")
+
+    def erased(self) -> DataFrame:
+        """Return the rows in bronze that have lost their content."""
+        mark = tombstone(self.person.erased.erasure_id)
+        return self.spark.table(self.bronze).where(f.col("_corrupt_record") == mark)
+
+    def files(self) -> list[str]:
+        """Return the files from which the person's rows came, also those that are erased already."""
+        found = self.rows().select("_source_file").union(self.erased().select("_source_file"))
+        return sorted(row[0] for row in found.distinct().collect())
+
+    def erase_records(self) -> int:
+        """Take the content out of the rejected records; return their number."""
+        records = self.records()
+        number = records.count() if records is not None else 0
+        if records is not None and number:
+            self._merge(
+                self.rejected,
+                records.select(f.col("batch_id"), f.col("row_id")),
+                "present.batch_id = place.batch_id and present.row_id = place.row_id "
+                f"and present.feed = '{self.person.feed.name}'",
+                {"raw_record": self._mark, "reason": f"'{REASON}'", "fields": "null"},
+            )
+        return number
+
+    def erase_rows(self) -> int:
+        """Take the content out of the rows in bronze, in one commit; return their number."""
+        rows = self.rows()
+        number = rows.count()
+        if number:
+            metadata = {column.split()[0] for column in metadata_of(self.person.feed)}
+            contents = [name for name in rows.columns if name not in metadata] + list(CONTENT)
+            self._merge(
+                self.bronze,
+                rows.select("_batch_id", "_row_number"),
+                "present._batch_id = place._batch_id and present._row_number = place._row_number",
+                {
+                    **{in_sql(name): "null" for name in contents},
+                    "_corrupt_record": self._mark,
+                    "_corrupt_reason": f"'{REASON}'",
+                },
+            )
+        return number
+
+    @property
+    def _mark(self) -> str:
+        return f"'{tombstone(self.person.erased.erasure_id)}'"
+
+    def _beside(self, rows: DataFrame) -> DataFrame:
+        return rows.crossJoin(f.broadcast(self.person.view(self.spark)))
+
+    def _merge(self, table: str, places: DataFrame, same: str, values: dict[str, str]) -> None:
+        places.createOrReplaceTempView(PLACES)
+        sets = ", ".join(f"{name} = {value}" for name, value in values.items())
+        try:
+            self.spark.sql(
+                f"merge into {table} as present using {PLACES} as place on {same} "
+                f"when matched then update set {sets}"
+            )
+        finally:
+            self.spark.catalog.dropTempView(PLACES)

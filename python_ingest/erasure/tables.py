@@ -1,0 +1,132 @@
+"""The tables that depend on a feed, and how the rows of a person leave each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+
+from python_ingest.erasure.person import Person, is_theirs
+from python_ingest.feeds.declarations import Feed
+from python_ingest.lake.hidden_rows import hidden_rows
+from python_ingest.lake.table_format import DELTA, table_exists, table_format
+from python_ingest.lake.versions_by_format import SIGNED
+from python_ingest.project import VIEWS, Project
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KEY_COLUMNS = "erasure_key"  # in `meta`: the column of the table for each column of the feed's key
+VIEW = "_tidemark_person"
+
+
+@dataclass(frozen=True)
+class Dependent:
+    """A table that depends on a feed.
+
+    Attributes:
+        table: `schema.name`.
+        keeps: whether it keeps rows that its source no longer has, so that a run does not remove them.
+        columns: its column for each column of the key; None if it lacks one.
+    """
+
+    table: str
+    keeps: bool
+    columns: Mapping[str, str] | None
+
+
+def source_of(project: Project, feed: Feed) -> Any:
+    """Return the feed's node in dbt's manifest."""
+    sources = project.manifest.sources.values()
+    return next(node for node in sources if node.name == feed.name and node.external)
+
+
+def dependents(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:
+    """Return the tables that exist and depend on the person's feed, in the order of their names."""
+    manifest = project.manifest
+    below = {source_of(project, person.feed).unique_id}
+    nodes = [node for node in manifest.nodes.values() if node.resource_type in ("model", "snapshot")]
+    while True:
+        more = {node.unique_id for node in nodes if below.intersection(node.depends_on.nodes)} - below
+        if not more:
+            break
+        below |= more
+    found = []
+    for node in nodes:
+        table = f"{node.schema}.{node.alias}"
+        if node.unique_id in below and node.config.materialized not in VIEWS and table_exists(spark, table):
+            renamed = node.config.meta.get(KEY_COLUMNS) or {}
+            columns = {column: str(renamed.get(column, column)) for column in person.key}
+            has_all = set(columns.values()) <= set(spark.table(table).columns)
+            is_snapshot = node.resource_type == "snapshot"
+            found.append(Dependent(table, is_snapshot, columns if has_all else None))
+    return sorted(found, key=lambda one: one.table)
+
+
+def rows_of(spark: SparkSession, person: Person, dependent: Dependent) -> int:
+    """Return how many rows of the person a table has, by the columns of the key; 0 if it lacks one."""
+    if dependent.columns is None:
+        return 0
+    rows = spark.table(dependent.table)
+    beside = rows.crossJoin(f.broadcast(person.view(spark)))
+    return beside.where(is_theirs(person, dict(rows.dtypes), dependent.columns)).count()
+
+
+def delete_rows(spark: SparkSession, person: Person, dependent: Dependent, *, signed: bool = False) -> int:
+    """Delete the rows of the person from a table, in one commit that does not hold the key.
+
+    Args:
+        spark: the session.
+        person: the person.
+        dependent: the table.
+        signed: whether the engine takes the commit for one of its own runs.
+
+    Returns:
+        The number of deleted rows; if it is 0, nothing is committed.
+    """
+    number = rows_of(spark, person, dependent)
+    if not number or dependent.columns is None:
+        return 0
+    types = dict(spark.table(dependent.table).dtypes)
+    conditions = []
+    for position, column in enumerate(person.key):
+        name = dependent.columns[column]
+        one, value = f"present.`{name}`", f"person._key_{position}"
+        text = f"trim({one})" if types[name] == "string" else one
+        other = value if types[name] == "string" else f"try_cast({value} as {types[name]})"
+        conditions.append(f"{text} = {other}")
+    signs = signed and table_format(spark) == DELTA
+    person.view(spark).createOrReplaceTempView(VIEW)
+    if signs:
+        spark.conf.set(SIGNED, "tidemark")
+    try:
+        spark.sql(
+            f"merge into {dependent.table} as present using {VIEW} as person "
+            f"on {' and '.join(conditions)} when matched then delete"
+        )
+    finally:
+        spark.catalog.dropTempView(VIEW)
+        if signs:
+            spark.conf.unset(SIGNED)
+    return number
+
+
+def has_values(spark: SparkSession, table: str, values: Mapping[str, list[str]]) -> dict[str, int]:
+    """Return how many rows of a table have one of the values in the column of the same name.
+
+    Args:
+        spark: the session.
+        table: `schema.name`.
+        values: by column.
+    """
+    rows = spark.table(table)
+    found = {}
+    for column, some in values.items():
+        if some and dict(rows.dtypes).get(column) == "string":
+            listed = f.broadcast(hidden_rows(spark, "_value string", [[value] for value in some]))
+            same = f.trim(f.col(column)) == f.col("_value")
+            if number := rows.select(column).join(listed, on=same, how="left_semi").count():
+                found[column] = number
+    return found

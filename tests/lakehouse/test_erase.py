@@ -1,0 +1,174 @@
+"""A person is erased: from tables, versions, logs and statistics; nothing brings the rows back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow.parquet
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest import project
+from python_ingest.commands.erase import erase_person
+from python_ingest.commands.land import How, land
+from python_ingest.erasure.erasure import erasure_of
+from python_ingest.errors import TidemarkError
+from python_ingest.lake.place import lake_folder
+from python_ingest.ops.erasures import ERASURE_KEY
+from python_ingest.project.build import build
+from python_ingest.project.verify import verify
+from tests.conftest import ONLY_TABLES, ROOT, both_formats
+from tests.lakehouse.conftest import FIXTURES
+
+pytestmark = [pytest.mark.R1]
+HEADER = "person_id,email,city,updated_at\n"
+OF_PERSON = ("wilhelmina.quandary@example.org", "w.quandary@mail.example.org", "Nowhereville")
+FILES = {
+    "people_1.csv": f"42,{OF_PERSON[0]},Berlin,2025-01-01\n7,ann@example.org,Berlin,2025-01-01\n"
+    "8,zoe@example.org,Rome,2025-01-01\n",
+    "people_2.csv": f"42,{OF_PERSON[1]},{OF_PERSON[2]},2025-01-02\n8,zoe@example.org,Oslo,2025-01-02\n"
+    f'42,"{OF_PERSON[0]},not closed\n9,"someone@example.org,42 Main Street\n',
+    "people_3.csv": "7,ann@example.org,Rome,2025-01-03\n",
+}
+TABLES = {
+    "silver.people": "person_id, email, city",
+    "silver.people_history": "id_of_person, email, city, is_current",
+    "silver.rejected_people": "rejection_reason, _source_file",
+    "gold.people_by_city": "*",
+    "gold.people_kept": "*",
+    "snapshots.people_snapshot": "person_id, email, city, dbt_valid_to is null",
+}
+KILLED_AFTER = range(1, 18) if os.environ.get("TIDEMARK_NIGHTLY") else (3,)  # steps: 3 is after bronze
+Rows = dict[str, list[tuple[Any, ...]]]
+
+
+class People:
+    """The fixture project on schemas of its own."""
+
+    def __init__(self, spark: SparkSession, raw: Path, prefix: str) -> None:
+        self.spark, self.raw, self.prefix = spark, raw, prefix
+        self.project = project.load()
+
+    def write(self, name: str, content: str) -> None:
+        (self.raw / name).write_text(HEADER + content)
+
+    def land(self, *, replays: bool = False) -> Any:
+        (outcome,) = land(self.spark, self.project, [self.project.feeds["people"]], how=How(replays=replays))
+        return outcome
+
+    def build(self, *options: str) -> None:
+        assert build([*ONLY_TABLES, *options], lambda _: None, self.project.manifest).failed == []
+
+    def erase(self, *key: str) -> None:
+        erase_person(self.spark, self.project, "people", key)
+
+    def rows(self) -> Rows:
+        found = {}
+        for name, columns in TABLES.items():
+            rows = self.spark.table(f"{self.prefix}_{name}").selectExpr(*columns.split(", "))
+            found[name] = sorted((tuple(row) for row in rows.collect()), key=str)
+        return found
+
+    def files(self) -> Iterator[Path]:
+        for path in lake_folder().rglob("*"):
+            if path.is_file() and any(part.startswith(self.prefix) for part in path.parts):
+                yield path
+
+    def files_with(self, *texts: str) -> list[str]:
+        """The files of the lake with a text, also in Parquet and in Avro, by readers of their own."""
+        found = []
+        for path in self.files():
+            content = path.read_bytes().decode("latin-1")
+            if path.suffix == ".parquet":
+                content += str(pyarrow.parquet.read_table(path).to_pylist())
+            elif path.suffix == ".avro":
+                with path.open("rb") as file:
+                    content += str(list(fastavro.reader(file)))
+            if any(text in content for text in texts):
+                found.append(str(path))
+        return found
+
+
+@pytest.fixture
+def people(
+    spark: SparkSession, prefix: str, table_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[People]:
+    """The project with three files landed one after the other, and built after the first and the last."""
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    monkeypatch.setenv("TIDEMARK_RAW", str(tmp_path))
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))
+    monkeypatch.setenv(ERASURE_KEY, "a secret of these tests")
+    monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path / "target"))
+    monkeypatch.setenv("DBT_LOG_PATH", str(tmp_path / "logs"))
+    os.chdir(FIXTURES / "erasure")
+    found = People(spark, tmp_path, prefix)
+    for name, content in FILES.items():
+        found.write(name, content)
+        found.land()
+        if name != "people_2.csv":
+            found.build()
+    yield found
+    os.chdir(ROOT)
+
+
+@both_formats
+def test_a_person_is_erased(
+    people: People, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.1, R1.5: with every kind of table; landing again, replay and rebuild do not bring the rows back."""
+    beginnings = [text[:16] for text in OF_PERSON[:2]] + [OF_PERSON[2]]
+    assert len(people.files_with(*beginnings)) > 10
+    before = people.rows()
+    feed = people.project.feeds["people"]
+
+    erase_person(people.spark, people.project, "people", ["person_id=42"], only_plan=True)
+    assert people.rows() == before
+    planned = capsys.readouterr().out
+    assert "2 rows: rows deleted by person_id" in planned
+    assert "people_1.csv, people_2.csv" in planned
+
+    for steps in KILLED_AFTER:
+        erasure = erasure_of(people.spark, people.project, feed, ["person_id=42"])
+        assert len(list(islice(erasure.run(), steps))) == steps
+    people.erase("person_id=42")
+    said = capsys.readouterr().out
+    assert "0 hits" in said
+    assert "1 value of city not searched" in said
+
+    assert people.files_with(*beginnings) == []
+    after = people.rows()
+    assert after["silver.people"] == [row for row in before["silver.people"] if row[0] != 42]
+    for kept in ("silver.people_history", "snapshots.people_snapshot"):
+        assert after[kept] == [row for row in before[kept] if str(row[0]) != "42"]
+    assert after["gold.people_by_city"] == [
+        ("Oslo", 1, "zoe@example.org"),
+        ("Rome", 1, "ann@example.org"),
+    ]
+    assert [row[0] for row in after["gold.people_kept"]] == [7, 8]
+    assert sorted(row[0] for row in after["silver.rejected_people"]) == ["erased"] * 4
+    assert all(verdict.holds for verdict in verify(people.spark, []))
+
+    people.write("people_1.csv", FILES["people_1.csv"] + "10,new@example.org,Rome,2025-01-04\n")
+    people.write("people_2.csv", FILES["people_2.csv"] + "10,new@example.org,Oslo,2025-01-05\n")
+    for secret in ("", "another secret of these tests"):
+        with monkeypatch.context() as patched:
+            patched.setenv(ERASURE_KEY, secret)
+            with pytest.raises(TidemarkError, match=ERASURE_KEY):
+                people.land()
+    outcome = people.land()
+    assert (outcome.rows, outcome.broken, outcome.erased) == (9, 4, 4)
+    assert outcome.settled is None, "bronze lost nothing"
+    assert people.land(replays=True).replayed == 0
+    people.build("--full-refresh")
+    assert people.files_with(*beginnings) == []
+    again = people.rows()["silver.people"]
+    assert again == [(10, "new@example.org", "Oslo"), *after["silver.people"]]
+    (record,) = people.spark.table(f"{people.prefix}_ops.erasures").where("state = 'finished'").collect()
+    assert (record["key_columns"], record["hits"]) == (["person_id"], 0)
+    counts = {one["table"].partition("_")[2]: one["rows"] for one in record["counts"]}
+    assert (counts["bronze.people"], counts["gold.people_kept"]) == (4, 1)
