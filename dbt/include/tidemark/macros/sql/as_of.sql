@@ -1,4 +1,10 @@
 {# A table as of one of its versions. An Iceberg table that was never written has none; its version is 0 here. #}
 {% macro as_of(relation, version) %}
-    {{ return('(select * from ' ~ relation ~ ' where false)' if version == 0 and dbt.table_format() == 'iceberg' else relation ~ ' version as of ' ~ version) }}
+    {% set table = relation.render() %}
+    {{ return('(select * from ' ~ table ~ ' where false)' if version == 0 and dbt.table_format() == 'iceberg' else table ~ ' version as of ' ~ version) }}
+{% endmacro %}
+
+{# The version at which ref() and source() read a table with the var `as_of` (python_ingest/adapter/past.py), or none. #}
+{% macro past_version(relation) %}
+    {{ return(relation.version if relation.version is defined else none) }}
 {% endmacro %}
