@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dbt.cli.main import dbtRunner
 
+from python_ingest.commands.reproduce import reproduce_run
+from python_ingest.errors import TidemarkError, VerificationError
+from python_ingest.history.checkout import code_at
 from python_ingest.history.runs import recorded_runs
 from python_ingest.lake.maintenance import expire
+from python_ingest.project import Project
 from tests.conftest import ROOT, both_formats_nightly
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R4]
-VIEW = "select amount, count(*) as copies from {{ ref('guarded') }} group by amount"
-LATE = "{{ config(unique_key='id') }} select id from {{ ref('guarded') }}"
+SEEN = "{{ config(materialized='view') }} select amount, count(*) as copies from {{ ref('guarded') }} group by amount"
+LATE = """{{ config(unique_key='id', pre_hook="insert into {{ source('input', 'rows_in') }} values (9, 9, 9)") }}
+select id from {{ ref('guarded') }}
+"""  # lands during the run, after its reader
+PLAIN = """{{ config(unique_key='amount') }}
+select amount, sum(copies) as copies from {{ ref('seen') }} group by amount
+"""
+KEPT = PLAIN.replace("config(", "config(meta={'on_code_change': 'ignore'}, ")
+DOUBLED = ("sum(copies)", "sum(copies) * 2")
 TESTS = """
 models:
   - name: seen
@@ -43,7 +55,7 @@ def models(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     folder = guarded.own_copy(tmp_path)
     (folder.parent / "profiles.yml").symlink_to(ROOT / "profiles.yml")
     monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))
-    (folder / "seen.sql").write_text("{{ config(materialized='view') }}\n" + VIEW)
+    (folder / "seen.sql").write_text(SEEN)
     (folder / "_seen.yml").write_text(TESTS)
     return folder
 
@@ -113,3 +125,68 @@ def test_the_lake_is_read_as_of_a_run(guarded: Guarded, models: Path) -> None:
     assert f"totals cannot be read as of the run {first[:8]}" in expired
     assert _runs(guarded) == [first, second]
     assert guarded.rows("totals") == []
+
+
+def _commit(folder: Path) -> None:
+    name = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("init", "-q"), ("add", "-A"), (*name, "commit", "-qm", "change")):
+        subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True)  # noqa: S607
+
+
+def _build(guarded: Guarded, *options: str) -> None:
+    assert guarded.dbt("build", "--exclude-resource-type", "test", *options).failed == []
+
+
+@both_formats_nightly
+def test_a_run_is_reproduced_from_its_commit(
+    guarded: Guarded, models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R4.4: models by macros, plain ones over a view; rows that the run's code does not give are found."""
+    root = models.parent
+    monkeypatch.chdir(root)
+    project = Project(root, {}, f"{guarded.prefix}_ops")
+    (root / ".gitignore").write_text("target/\nlogs/\n")
+    (models / "plain.sql").write_text(PLAIN)
+    (models / "kept.sql").write_text(KEPT)
+    _commit(root)
+    guarded.insert("(1, 5), (2, 5), (5, 6)")
+    _build(guarded)
+    (models / "plain.sql").write_text(PLAIN.replace(*DOUBLED))
+    (models / "kept.sql").write_text(KEPT.replace(*DOUBLED))
+    (models / "seen.sql").write_text(SEEN.replace("count(*)", "count(*) * 3"))
+    (root / "requirements.lock").write_text("")
+    _commit(root)
+    guarded.insert("(2, 7), (3, 8)")
+    _build(guarded)
+    (models / "totals.sql").write_text((models / "totals.sql").read_text() + "-- not committed")
+    guarded.insert("(4, 9)")
+    _build(guarded, "--exclude", "kept", "--vars", "{api_key: hidden}")
+    first, second, third = _runs(guarded)
+    guarded.spark.sql(f"delete from {guarded.table('guarded')}")
+
+    def said(run: str, **options: Any) -> dict[str, str]:
+        try:
+            reproduce_run(guarded.spark, project, run, **options)
+        finally:
+            lines[:] = capsys.readouterr().out.splitlines()
+        rows = [line.split(maxsplit=1) for line in lines if guarded.prefix in line]
+        return {name.partition(".")[2]: text.rsplit(maxsplit=2)[0].strip() for name, text in rows}
+
+    lines: list[str] = []
+    proven = dict.fromkeys(("guarded", "totals", "plain", "kept"), "0 rows differ")
+    found = said(first[:8])
+    assert found.pop("names") == "not reproduced: a seed is the content of its file"
+    assert {name: text.partition(", ")[2] for name, text in found.items()} == proven
+    assert any("changed since then" in line and "requirements.lock" in line for line in lines)
+    with pytest.raises(VerificationError, match=r"1 table of the run .* not reproduced: \w+\.kept"):
+        said(second)
+    assert "    only in the table: amount=6, copies=1" in lines
+    with pytest.raises(TidemarkError, match="differ from its commit"):
+        said(third)
+    with pytest.raises(TidemarkError, match="did not record the value of api_key"):
+        said(third, allow_dirty=True)
+    found = said(third, allow_dirty=True, variables={"api_key": "hidden"})
+    assert set(found.values()) == {"5 rows, 0 rows differ"}
+    assert guarded.rows("guarded") == []
+    with pytest.raises(TidemarkError, match="does not have the run's commit 0000"), code_at(root, "0" * 40):
+        pass
