@@ -19,8 +19,12 @@ from tests.conftest import ROOT, both_formats_nightly
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R4]
-SEEN = "{{ config(materialized='view') }} select amount, count(*) as copies from {{ ref('guarded') }} group by amount"
-LATE = """{{ config(unique_key='id', pre_hook="insert into {{ source('input', 'rows_in') }} values (9, 9, 9)") }}
+SEEN = """{{ config(materialized='view') }}
+select amount, count(*) as copies from {{ ref('guarded') }} group by amount
+"""
+LATE = """{{ config(
+    unique_key='id', pre_hook="insert into {{ source('input', 'rows_in') }} values (9, 9, 9)"
+) }}
 select id from {{ ref('guarded') }}
 """  # lands during the run, after its reader
 PLAIN = """{{ config(unique_key='amount') }}
