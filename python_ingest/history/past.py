@@ -14,6 +14,7 @@ from python_ingest.history.marks import JOINED
 from python_ingest.history.runs import UNDO, Run, choose_run, recorded_runs
 from python_ingest.incremental.pinning import named_tables, pinned, query_of_view
 from python_ingest.incremental.statement_catalog import catalog_of
+from python_ingest.lake.delta_log import make_active
 from python_ingest.lake.table_format import ICEBERG, table_exists, table_format
 from python_ingest.lake.versions_by_format import versions_of
 
@@ -68,6 +69,7 @@ class Past:
         Raises:
             TidemarkError: if the table did not exist then, or its version is gone.
         """
+        make_active(self._spark)  # dbt asks in its own threads
         view = self._view(table)
         if view is not None:
             return Reading(f"({self._pinned(table, view)})", None)
