@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
-from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
 from python_ingest.adapter.connections import QuickCursor, TidemarkConnectionManager, is_open
 from python_ingest.adapter.once import Once, once
+from python_ingest.adapter.past import PastAdapter
 from python_ingest.console.interrupts import end
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from python_ingest.lake.delta_log import DeltaLog
 
 
-class TidemarkAdapter(SparkAdapter):
+class TidemarkAdapter(PastAdapter):
     """dbt-spark's adapter for a lake.
 
     On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The

@@ -1,4 +1,4 @@
-"""The commands that look at recorded runs: `tidemark undo` and `tidemark diff`."""
+"""The commands that look at recorded runs: `tidemark undo`, `diff` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from python_ingest.commands.diff import show_differences
 from python_ingest.commands.opening import opened, opened_to_read
+from python_ingest.commands.reproduce import reproduce_run
 from python_ingest.commands.undo import undo_run
 from python_ingest.project.session import warm_session
 
@@ -39,3 +40,23 @@ def diff(
     """Compare a table as two runs left it: rows added, removed and changed, by the model's unique_key."""
     lakehouse = opened_to_read()
     show_differences(warm_session(lakehouse.root, may_be_remote=True), lakehouse, model, first, last)
+
+
+@history.command()
+def reproduce(
+    run: Annotated[str, typer.Argument(help=RUN, metavar="RUN")],
+    allow_dirty: Annotated[
+        bool,
+        typer.Option("--allow-dirty", help="Build with the commit's files if the run's files differed."),
+    ] = False,
+    variables: Annotated[
+        str, typer.Option("--vars", help="Values of variables that the run did not record: secrets.")
+    ] = "{}",
+) -> None:
+    """Build a run's tables as queries, from its commit and the versions that it read; compare row by row."""
+    from dbt.config.utils import parse_cli_vars
+
+    lakehouse = opened_to_read()
+    spark = warm_session(lakehouse.root, may_be_remote=True)
+    given = parse_cli_vars(variables)
+    reproduce_run(spark, lakehouse, run, allow_dirty=allow_dirty, variables=given)

@@ -36,7 +36,7 @@ def show_verdicts(
         said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ"
         output.row("verified", verdict.table, said, verdict.seconds, differing=verdict.differing)
         for difference in verdict.shown:
-            output.text(f"    only in the {difference.side}: {_values(difference)}", "difference")
+            show_difference(difference)
     differing = [verdict.table for verdict in verdicts if verdict.differing]
     if differing:
         raise VerificationError(*_said_of_differing(spark, differing, project))
@@ -67,6 +67,11 @@ def _said_of_differing(
         names = " ".join(table.partition(".")[2] for table in changed)
         fix = f"Rebuild the tables with changed code: `dbt run --full-refresh --select {names}`. {fix}"
     return f"{count_of(len(differing), 'table')} not proven: {', '.join(differing)}.", fix
+
+
+def show_difference(difference: Difference) -> None:
+    """Print a row that only one side has."""
+    output.text(f"    only in the {difference.side}: {_values(difference)}", "difference")
 
 
 def _values(difference: Difference) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.clock import utc_time
-from python_ingest.errors import TidemarkError
+from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.lake.table_format import table_exists
 
 if TYPE_CHECKING:
@@ -168,6 +168,8 @@ def choose_run(runs: Sequence[Run], name: str) -> Run:
             "Give more characters of the id.",
         )
     newest = ", ".join(run.said for run in reversed(runs[-3:])) or "none"
+    similar = did_you_mean(name, [LAST, *(run.id[: max(len(name), SHOWN)] for run in reversed(runs))])
     raise TidemarkError(
-        f"No recorded run begins with {name}.", f"The newest are: {newest}. `ops.runs` has all of them."
+        f"No recorded run begins with {name}.",
+        f"{similar}The newest are: {newest}. `ops.runs` has all of them.",
     )

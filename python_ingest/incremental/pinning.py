@@ -5,8 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import sqlglot
+from sqlglot import exp
 
 from python_ingest.incremental.splicing import spliced
+
+
+def named_tables(sql: str) -> list[str]:
+    """Return the tables that a query names, as `schema.table` or with a catalog before it, each once.
+
+    Args:
+        sql: a compiled query.
+
+    Raises:
+        sqlglot.errors.SqlglotError: if the query cannot be parsed.
+    """
+    tables = sqlglot.parse_one(sql, dialect="spark").find_all(exp.Table)
+    return list(dict.fromkeys(".".join(part.name for part in table.parts) for table in tables if table.db))
+
+
+def query_of_view(statement: str) -> str:
+    """Return the query of a statement `create view`, as `show create table` gives it."""
+    depth = 0
+    for token in sqlglot.tokenize(statement, dialect="spark"):
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 0 and token.text.upper() == "AS":
+            return statement[token.end + 1 :].strip()
+    raise ValueError(statement)
 
 
 def pinned(sql: str, readings: Mapping[str, str]) -> str:

@@ -35,8 +35,16 @@ class Versions(ABC):
         """Return whether a version is another one, or came before it."""
 
     @abstractmethod
+    def at(self, time: int) -> int | None:
+        """Return the version at a time, in microseconds since 1970; None if the history has none."""
+
+    @abstractmethod
+    def why_expired(self, version: int) -> str | None:
+        """Return why a version cannot be read any more, or None."""
+
     def why_lost(self, version: int) -> str | None:
         """Return why the table cannot be set back to a version, or None."""
+        return self.why_expired(version)
 
     @abstractmethod
     def restore(self, version: int, undo: str) -> int:

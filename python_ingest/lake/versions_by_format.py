@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from python_ingest.lake.delta_log import DeltaLog
+from python_ingest.lake.delta_log import DeltaLog, has_jvm
+from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.table_format import DELTA, loaded_iceberg, snapshots_of, table_format
 from python_ingest.lake.versions import Versions
 
@@ -30,23 +31,37 @@ class DeltaVersions(Versions):
         return self._log.version
 
     def identity_at(self, version: int) -> str:
-        """Return the table's id at a version, which another table has not; empty if the log is cut off."""
+        """Return the table's id at a version, which another table has not; empty if it is not known.
+
+        It is not known if the log is cut off, and for a session without a JVM.
+        """
         try:
-            return self._log.identity_at(version)
+            return self._log.identity_at(version) if has_jvm(self._spark) else ""
         except Py4JJavaError:
             return ""
+
+    def at(self, time: int) -> int | None:
+        """Return the version at a time, in microseconds since 1970; None if the history has none."""
+        history = self._spark.sql(f"describe history {self._table}")
+        newest: Any = history.where(f"unix_micros(timestamp) <= {time}").selectExpr("max(version)").first()
+        return None if newest[0] is None else int(newest[0])
 
     def precedes(self, version: int, other: int) -> bool:
         """Return whether a version is another one, or came before it."""
         return version <= other
 
-    def why_lost(self, version: int) -> str | None:
-        """Return why the table cannot be set back: its files, or the log of the version, are deleted."""
+    def why_expired(self, version: int) -> str | None:
+        """Return why a version cannot be read: its files, or the log of the version, are deleted.
+
+        A session without a JVM does not see files that are deleted; the query then fails.
+        """
+        if version == self.present:
+            return None
         try:
             needed = set(self._at(version).inputFiles()) - set(self._spark.table(self._table).inputFiles())
         except (PySparkException, Py4JJavaError):
             return f"its log no longer has version {version}"
-        gone = sum(not self._log.has_file(file) for file in sorted(needed))
+        gone = sum(not self._log.has_file(file) for file in sorted(needed)) if has_jvm(self._spark) else 0
         return f"{gone:,} of the files of version {version} are deleted" if gone else None
 
     def restore(self, version: int, undo: str) -> int:
@@ -87,7 +102,7 @@ class DeltaVersions(Versions):
 
     @cached_property
     def _log(self) -> DeltaLog:
-        return DeltaLog(self._spark, self._table)
+        return log_of(self._spark, self._table)
 
     def _at(self, version: int) -> DataFrame:
         return self._spark.sql(f"select * from {self._table} version as of {version}")
@@ -111,6 +126,16 @@ class IcebergVersions(Versions):
         while at is not None and at != version:
             at = self._parents.get(at)
         return version in (at, 0)
+
+    def at(self, time: int) -> int | None:
+        """Return the snapshot at a time, in microseconds since 1970; None if the history has none."""
+        history = self._spark.table(f"{self._table}.history").where(f"unix_micros(made_current_at) <= {time}")
+        newest: Any = history.selectExpr("max_by(snapshot_id, made_current_at)").first()
+        return None if newest[0] is None else int(newest[0])
+
+    def why_expired(self, version: int) -> str | None:
+        """Return why a snapshot cannot be read: it is expired."""
+        return None if version in (0, *self._parents) else f"snapshot {version} is expired"
 
     def why_lost(self, version: int) -> str | None:
         """Return why the table cannot be set back: the snapshot is expired, or had other columns."""

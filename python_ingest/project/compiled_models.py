@@ -88,7 +88,7 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
     nodes = compiled_nodes(manifest, selected, json.dumps({"tidemark_purpose": purpose}))
     if not nodes:
         raise no_model(manifest, selection)
-    return [_compiled(node, manifest) for node in nodes]
+    return [compiled(node, manifest) for node in nodes]
 
 
 def no_model(manifest: Any, selection: Sequence[str]) -> DbtError:
@@ -129,7 +129,8 @@ def compiled_nodes(manifest: Any, selectors: Sequence[str], variables: str = "{}
     return [node.node for node in result.results if node.node.resource_type == "model"]
 
 
-def _compiled(node: Any, manifest: Any) -> Compiled:
+def compiled(node: Any, manifest: Any) -> Compiled:
+    """Return what the comments of a compiled node say about it."""
     notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
     reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
     prunes = {note["prunes"]: note["said"] for note in notes if "prunes" in note}

@@ -88,13 +88,13 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
 
 def _verdict(spark: SparkSession, model: Compiled) -> Verdict:
     make_active(spark)  # a new thread has no session, and the catalog would be that of the first target
-    with _timed(Verdict(model.table)) as verdict:
+    with timed(Verdict(model.table)) as verdict:
         if not table_exists(spark, model.table):
             verdict.unproven = "not built yet"
         elif (unproven := _unproven(model)) is not None:
             verdict.unproven = unproven
         else:
-            _compare(spark, model.sql, verdict)
+            compare(spark, model.sql, verdict)
     return verdict
 
 
@@ -107,8 +107,16 @@ def _unproven(model: Compiled) -> str | None:
     return None
 
 
-def _compare(spark: SparkSession, sql: str, verdict: Verdict) -> None:
-    table = spark.table(verdict.table)
+def compare(spark: SparkSession, sql: str, verdict: Verdict, reading: str | None = None) -> None:
+    """Compare a table with a query both ways, row for row.
+
+    Args:
+        spark: the session.
+        sql: the query.
+        verdict: names the table, and receives the result.
+        reading: what stands for the table in FROM; None for the present table.
+    """
+    table = spark.sql(f"select * from {reading or verdict.table}")
     rebuilt = spark.sql(sql)
     if "_is_deleted" in rebuilt.columns and "_is_deleted" not in table.columns:
         rebuilt = rebuilt.where("not _is_deleted")
@@ -130,7 +138,8 @@ def _difference(row: dict[str, Any]) -> Difference:
 
 
 @contextmanager
-def _timed(verdict: Verdict) -> Iterator[Verdict]:
+def timed(verdict: Verdict) -> Iterator[Verdict]:
+    """Measure the run time of a comparison."""
     started = time.monotonic()
     yield verdict
     verdict.seconds = time.monotonic() - started

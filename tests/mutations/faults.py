@@ -258,6 +258,13 @@ FAULTS = (
         f"{LAKE}test_undo.py::test_an_undo_that_is_killed_is_finished_or_corrected",
     ),
     Fault(
+        "the lake is read as of a run",
+        "python_ingest/history/past.py",
+        "if table in self._seen:",
+        "if False:",
+        f"{LAKE}test_reproduce.py::test_the_lake_is_read_as_of_a_run",
+    ),
+    Fault(
         "compaction",
         "python_ingest/lake/maintenance.py",
         "unread=unread_by(spark, table, marks.get(table, {}), horizon)",

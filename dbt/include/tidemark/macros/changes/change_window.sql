@@ -5,6 +5,13 @@
     {% if source in windows %}
         {{ return(windows[source]) }}
     {% endif %}
+    {% set past = dbt.past_version(relation) %}
+    {% if past is not none %}
+        {% do windows.update({source: {
+            'source': source, 'state': 'as of', 'after': none, 'last': past, 'said': 'as of version ' ~ past
+        }}) %}
+        {{ return(windows[source]) }}
+    {% endif %}
     {% set how = dbt.read_state() %}
     {% set now = dbt.table_state(relation) %}
     {% set mark = dbt.checkpoint(this, source) %}

@@ -12,7 +12,8 @@
             {% for row in run_query(
                 'select newest.started_at as recorded_at, newest.mark.* from ('
                 ~ 'select max_by(struct(started_at, mark), mark.sequence) as newest from '
-                ~ '(select /*+ coalesce(1) */ started_at, explode(checkpoints) as mark from ' ~ dbt.ops_table('runs') ~ ') '
+                ~ '(select /*+ coalesce(1) */ started_at, explode(checkpoints) as mark from ' ~ dbt.ops_table('runs')
+                ~ (' where unix_micros(ended_at) <= ' ~ adapter.past_end() if adapter.reads_past() else '') ~ ') '
                 ~ 'group by mark.model, mark.source)'
             ) %}
                 {% do sequences.update({row['model'] ~ ' < ' ~ row['source']: row['sequence'] | int}) %}

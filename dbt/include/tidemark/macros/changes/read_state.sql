@@ -28,6 +28,8 @@
 {% macro decide_read_state() %}
     {% if var('tidemark_purpose', '') == 'verify' %}
         {{ return({'state': 'verify', 'why': 'as consumed'}) }}
+    {% elif adapter.reads_past() %}
+        {{ return({'state': 'as of', 'why': 'as of a run'}) }}
     {% elif dbt.rebuilt_range() %}
         {% do dbt.refuse_rebuild() %}
         {{ return({'state': 'rebuild', 'why': 'rebuild of ' ~ dbt.rebuilt_range() | join(' to ')}) }}

@@ -32,7 +32,7 @@
     {% set mark = dbt.checkpoint(this, source) %}
     {% set is_known = mark and mark.source_id == source_id %}
     {# none: there was no value yet at the last run #}
-    {% set kept = mark.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild') else none %}
+    {% set kept = mark.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild', 'as of') else none %}
     {% if how.state == 'incremental' and not is_known %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
@@ -57,7 +57,7 @@
     {% set found = run_query(
         'select cast(max(' ~ name ~ ') as string) as value, typeof(max(' ~ name ~ ')) as type from ' ~ relation
     ).rows[0] %}
-    {% if kept is none or found['value'] is none or dbt.read_state().state in ('verify', 'rebuild') %}
+    {% if kept is none or found['value'] is none or dbt.read_state().state in ('verify', 'rebuild', 'as of') %}
         {{ return({'value': kept if kept is not none else found['value'], 'type': found['type']}) }}
     {% endif %}
     {% set later = run_query(

@@ -26,7 +26,7 @@
 
 {# On-run-start. The views show the arrays of `ops.runs` as rows. #}
 {% macro create_run_tables() %}
-    {% if execute and flags.WHICH in ('build', 'run', 'test', 'seed', 'snapshot') %}
+    {% if execute and not adapter.reads_past() and flags.WHICH in ('build', 'run', 'test', 'seed', 'snapshot') %}
         {% do dbt.lock_selected_tables() %}
         {% do dbt.sign_commits() %}
         {% set runs = dbt.ops_table('runs') %}

@@ -1,6 +1,8 @@
 {# On-run-end: one commit. A command that read nothing and in which nothing failed leaves no record. #}
 {% macro record_run(results) %}
-    {% if not execute or flags.WHICH not in ('build', 'run', 'test', 'seed', 'snapshot') %}{{ return('') }}{% endif %}
+    {% if not execute or adapter.reads_past() or flags.WHICH not in ('build', 'run', 'test', 'seed', 'snapshot') %}
+        {{ return('') }}
+    {% endif %}
     {% set checkpoints = dbt.moved_checkpoints(results) %}
     {% set rows = [] %}
     {% for result in results if result.node.resource_type == 'model' and result.status in ('success', 'error') %}

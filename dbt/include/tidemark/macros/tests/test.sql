@@ -1,6 +1,11 @@
-{# dbt's test materialization, except that a test whose outcome is known runs no query. #}
+{# dbt's test materialization, except that a test whose outcome is known runs no query. With the var `as_of` none is known. #}
 {% materialization test, adapter='tidemark' %}
-    {% set why = none if flags.EMPTY else dbt.why_it_passes(model) %}
+    {% if adapter.reads_past() and should_store_failures() %}
+        {% do exceptions.raise_compiler_error(
+            model.name ~ ' stores its failures in a table, and with `as_of` nothing is written. Leave it out: `--exclude ' ~ model.name ~ '`.'
+        ) %}
+    {% endif %}
+    {% set why = none if flags.EMPTY or adapter.reads_past() else dbt.why_it_passes(model) %}
     {% if why %}
         {% do store_raw_result('main', message=why, code='PASS', rows_affected=0, agate_table=adapter.no_failures()) %}
         {{ return({'relations': []}) }}

@@ -9,6 +9,10 @@
     {% elif not dbt.has_versions(relation) %}
         {{ return({'source': source, 'state': 'whole', 'after': none, 'last': none, 'said': 'whole'}) }}
     {% endif %}
+    {% set past = dbt.past_version(relation) %}
+    {% if past is not none %}
+        {{ return({'source': source, 'state': 'whole', 'after': none, 'last': past if version is none else version}) }}
+    {% endif %}
     {% set now = dbt.table_state(relation) %}
     {% set last = now.version if version is none else version %}
     {% set mark = dbt.checkpoint(unique_id, source) %}
