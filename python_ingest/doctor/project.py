@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from python_ingest.bronze.pseudonyms import pii_hash
 from python_ingest.doctor.finding import Checked, error
 from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
 from python_ingest.errors import DbtError, TidemarkError, did_you_mean
-from python_ingest.feeds.declarations import FileFeed
+from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.project import credentials_of, find_root, load, profiles_folder
 from python_ingest.project.build import plain_message
 from python_ingest.project.connect import PORT
@@ -78,8 +77,15 @@ def _open(root: Path | None, subject: Subject) -> None:
     external = (feed.external for feed in lakehouse.feeds.values())
     subject.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
     subject.tables, subject.ops_schema = lakehouse.tables, lakehouse.ops_schema
-    for feed in lakehouse.feeds.values():
+    _check_secrets(subject, lakehouse.feeds.values())
+
+
+def _check_secrets(subject: Subject, feeds: Iterable[Feed]) -> None:
+    """Report feeds that hash personal values, but have no secret for that."""
+    for feed in feeds:
         if isinstance(feed, FileFeed) and feed.external.hash_pii:
+            from python_ingest.bronze.pseudonyms import pii_hash  # needs PySpark, which this command may lack
+
             try:
                 pii_hash(feed)
             except TidemarkError as missing:

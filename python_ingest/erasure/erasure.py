@@ -18,7 +18,7 @@ from python_ingest.clock import utc_now
 from python_ingest.erasure.landed import Landed
 from python_ingest.erasure.person import Person, Personal, parsed_key, person_of, personal_values
 from python_ingest.erasure.proof import Proof, prove
-from python_ingest.erasure.tables import Dependent, delete_rows, dependents, rows_of, source_of
+from python_ingest.erasure.tables import Dependent, delete_rows, dependents, rows_of
 from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.lake.place import is_remote
@@ -157,10 +157,11 @@ class Erasure:
         return prove(self.landed, self.personal, found, self.project.root)
 
     def _build(self) -> None:
-        """Run the models and snapshots that depend on the feed."""
-        source = source_of(self.project, self.person.feed)
-        selected = f"source:{source.source_name}.{source.name}+"
-        built = build([*NO_TESTS, "--select", selected], lambda _: None, self.project.manifest)
+        """Run the models and snapshots that depend on the feed, and have been built before."""
+        selected = [one.node for one in self._dependents()]
+        if not selected:
+            return
+        built = build([*NO_TESTS, "--select", *selected], lambda _: None, self.project.manifest)
         if built.failed:
             name, message = built.failed[0]
             raise DbtError(

@@ -28,11 +28,13 @@ class Dependent:
 
     Attributes:
         table: `schema.name`.
+        node: the name of the model or snapshot.
         keeps: whether it keeps rows that its source no longer has, so that a run does not remove them.
         columns: its column for each column of the key; None if it lacks one.
     """
 
     table: str
+    node: str
     keeps: bool
     columns: Mapping[str, str] | None
 
@@ -61,7 +63,7 @@ def dependents(spark: SparkSession, project: Project, person: Person) -> list[De
             columns = {column: str(renamed.get(column, column)) for column in person.key}
             has_all = set(columns.values()) <= set(spark.table(table).columns)
             is_snapshot = node.resource_type == "snapshot"
-            found.append(Dependent(table, is_snapshot, columns if has_all else None))
+            found.append(Dependent(table, node.name, is_snapshot, columns if has_all else None))
     return sorted(found, key=lambda one: one.table)
 
 
