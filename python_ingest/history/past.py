@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
@@ -12,10 +12,10 @@ from sqlglot.errors import SqlglotError
 from python_ingest.errors import TidemarkError
 from python_ingest.history.marks import JOINED
 from python_ingest.history.runs import UNDO, Run, choose_run, recorded_runs
-from python_ingest.incremental.pinning import named_tables, pinned, query_of_view
+from python_ingest.incremental.pinning import named_tables, pinned
 from python_ingest.incremental.statement_catalog import catalog_of
-from python_ingest.lake.delta_log import make_active
-from python_ingest.lake.table_format import ICEBERG, table_exists, table_format
+from python_ingest.lake.delta_log import has_jvm, make_active
+from python_ingest.lake.table_format import ICEBERG, iceberg_view, table_exists, table_format
 from python_ingest.lake.versions_by_format import versions_of
 
 if TYPE_CHECKING:
@@ -82,14 +82,14 @@ class Past:
         """Return the query of a view; None for a table."""
         if table_exists(self._spark, table):
             return catalog_of(self._spark).view(table)
-        try:  # Spark's catalog functions do not see views of Iceberg
-            statement: Any = self._spark.sql(f"show create table {table}").first()
-        except PySparkException:
+        view = iceberg_view(self._spark, table) if has_jvm(self._spark) else None
+        if view is None:
             raise TidemarkError(
                 f"{table} does not exist, so it cannot be read as of the run {self.run.said}.",
-                "Leave it out. A table that was dropped since then cannot be read any more.",
-            ) from None
-        return query_of_view(statement[0])
+                "Leave it out. A table that was dropped since then cannot be read any more; neither can a "
+                "view of Iceberg on a server.",
+            )
+        return view
 
     def _pinned(self, name: str, view: str) -> str:
         """Return a view's query on tables as of the run."""

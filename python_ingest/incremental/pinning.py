@@ -23,16 +23,6 @@ def named_tables(sql: str) -> list[str]:
     return list(dict.fromkeys(".".join(part.name for part in table.parts) for table in tables if table.db))
 
 
-def query_of_view(statement: str) -> str:
-    """Return the query of a statement `create view`, as `show create table` gives it."""
-    depth = 0
-    for token in sqlglot.tokenize(statement, dialect="spark"):
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
-        if depth == 0 and token.text.upper() == "AS":
-            return statement[token.end + 1 :].strip()
-    raise ValueError(statement)
-
-
 def pinned(sql: str, readings: Mapping[str, str]) -> str:
     """Put SQL that reads a version of a table in place of the table's name.
 

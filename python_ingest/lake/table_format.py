@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from py4j.protocol import Py4JError
 from pyspark.sql import functions as f
 
 from python_ingest.lake.delta_statements import log_of
@@ -92,6 +93,28 @@ def loaded_iceberg(spark: SparkSession, table: str) -> Any:
     loaded = tables.loadIcebergTable(spark._jsparkSession, name)
     loaded.refresh()
     return loaded
+
+
+def iceberg_view(spark: SparkSession, view: str) -> str | None:
+    """Return the query of a view in Iceberg's catalog, which Spark's functions for catalogs do not see.
+
+    Args:
+        spark: a session with a JVM.
+        view: `schema.name`.
+
+    Returns:
+        None if there is no such view.
+    """
+    schema, _, name = view.partition(".")
+    gateway: Any = spark.sparkContext._gateway
+    folder = gateway.new_array(gateway.jvm.String, 1)
+    folder[0] = schema
+    identifier = java_class(spark, "org.apache.spark.sql.connector.catalog.Identifier").of(folder, name)
+    try:
+        catalog = spark._jsparkSession.sessionState().catalogManager().currentCatalog()
+        return str(catalog.loadView(identifier).query())
+    except Py4JError:  # no such view, or a catalog without views
+        return None
 
 
 def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str]) -> None:
