@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.clock import utc_time
 from python_ingest.errors import TidemarkError, did_you_mean
+from python_ingest.lake.retention import KEPT_SNAPSHOTS
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KEPT_SNAPSHOTS = 5  # at least: landing recognizes a batch that it has appended by its snapshot
-CHECKED_HOURS = 168  # Delta refuses a shorter retention, unless its check for other writers is disabled
+ALLOWED = {
+    "vacuum.logging.enabled": "true",  # readers look for it in the history
+    "vacuum.retentionWindowIgnore.enabled": "false",  # else Delta takes the table's own property instead
+    "retentionDurationCheck.enabled": "false",  # fewer hours than this property are fine, too
+}
 
 
 @dataclass
@@ -105,7 +109,7 @@ def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: s
 
 def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
     """Vacuum a table if that deletes anything; a dry run lists at most 1,000 files."""
-    with allowing(spark, hours):
+    with allowing(spark):
         if spark.sql(f"vacuum {table} retain {hours} hours dry run").isEmpty():
             return 0
         spark.sql(f"vacuum {table} retain {hours} hours")
@@ -113,14 +117,12 @@ def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
 
 
 @contextmanager
-def allowing(spark: SparkSession, hours: int) -> Iterator[None]:
-    """Let VACUUM write to the history, where readers look for it, and keep fewer hours than Delta allows.
+def allowing(spark: SparkSession) -> Iterator[None]:
+    """Let VACUUM keep exactly the hours that it is told, and write to the history.
 
-    That is safe, because no other process writes the table meanwhile.
+    That is safe, because no other process writes the table meanwhile, and the models' checkpoints are known.
     """
-    settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}
-    if hours < CHECKED_HOURS:
-        settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
+    settings = {f"spark.databricks.delta.{name}": value for name, value in ALLOWED.items()}
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.lake.delta_log import DeltaLog
-from python_ingest.lake.maintenance import KEPT_SNAPSHOTS, allowing, marks_of, unread_by
+from python_ingest.lake.maintenance import allowing, marks_of, unread_by
+from python_ingest.lake.retention import KEPT_SNAPSHOTS
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_format
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def plan(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: str
     for table in tables:
         unread = unread_by(spark, table, marks.get(table, {}), horizon)
         if table_format(spark) == DELTA:
-            with allowing(spark, hours):
+            with allowing(spark):
                 old = spark.sql(f"vacuum {table} retain {hours} hours dry run").count()
             small = DeltaLog(spark, table).small_files(SMALL["delta"])
         else:

@@ -216,6 +216,13 @@ FAULTS = (
         f"{LAKE}test_iceberg.py",
     ),
     Fault(
+        "what a model has not read for weeks",
+        "python_ingest/adapter/spark.yml",
+        'enforceTimeTravelWithinDeletedFileRetentionDuration: "false"',
+        'enforceTimeTravelWithinDeletedFileRetentionDuration: "true"',
+        f"{LAKE}test_reading.py::test_what_was_not_read_for_weeks_is_still_there",
+    ),
+    Fault(
         "changed SQL, macros and variables",
         "dbt/include/tidemark/macros/changes/redeclared_state.sql",
         "{% if choice != 'ignore' %}",
