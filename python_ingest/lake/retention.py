@@ -7,6 +7,7 @@ clean-up of its log do not know the models; they keep what these properties of a
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from python_ingest.lake.table_format import ICEBERG, loaded_iceberg, table_format
@@ -30,8 +31,25 @@ RETENTION = {
 }
 
 
+@dataclass(frozen=True)
+class Kept:
+    """How long `tidemark maintain` keeps what is old.
+
+    Attributes:
+        hours: versions of tables.
+        log_hours: entries of logs; never shorter than versions.
+    """
+
+    hours: int = 7 * 24
+    log_hours: int = 30 * 24
+
+    def __post_init__(self) -> None:
+        if self.log_hours < self.hours:
+            object.__setattr__(self, "log_hours", self.hours)
+
+
 def retention(form: str, given: Collection[str] = ()) -> dict[str, str]:
-    """Return the properties that a table lacks; none if it has one of them, because they depend on each other.
+    """Return the properties that a table lacks; none if it has one of them, since they depend on each other.
 
     Args:
         form: the table format.

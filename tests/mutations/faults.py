@@ -272,6 +272,13 @@ FAULTS = (
         f"{LAKE}test_maintenance.py",
     ),
     Fault(
+        "clustering rewrites only where files are new",
+        "python_ingest/lake/clustering_by_format.py",
+        'new = files.where(~f.col("tags")["ZCUBE_ZORDER_BY"].eqNullSafe(mark))',
+        "new = files",
+        f"{LAKE}test_clustering.py::test_new_files_are_clustered_and_trigger_nothing[delta]",
+    ),
+    Fault(
         "contracts hold from the first commit on",
         "dbt/include/tidemark/macros/formats/delta/guards.sql",
         "{% do properties.update({'delta.constraints.' ~ name: expression}) %}",
