@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -11,7 +10,6 @@ import typer
 
 from python_ingest import project
 from python_ingest.commands.add_feed import add_feed
-from python_ingest.commands.build import rebuild_range
 from python_ingest.commands.doctor import doctor
 from python_ingest.commands.erase import erase
 from python_ingest.commands.explain import show_plans
@@ -21,7 +19,6 @@ from python_ingest.commands.init_project import init_project
 from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
-from python_ingest.commands.maintain import maintain_tables, show_plan
 from python_ingest.commands.opening import opened, opened_to_read
 from python_ingest.commands.options import (
     AcceptLoss,
@@ -39,19 +36,17 @@ from python_ingest.commands.options import (
     LogFormat,
     MetricsFile,
     Models,
-    OlderThan,
-    OnlyPlan,
     Page,
     Port,
     Seed,
     Select,
-    Tables,
 )
 from python_ingest.commands.prove import prove_models
 from python_ingest.commands.report import write_report
 from python_ingest.commands.run import run_all
 from python_ingest.commands.serve import serve_lake
 from python_ingest.commands.status import show_status
+from python_ingest.commands.upkeep import upkeep
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
@@ -71,6 +66,7 @@ app = typer.Typer(
 )
 app.add_typer(simulate, name="simulate")
 app.add_typer(history)
+app.add_typer(upkeep)
 
 
 @app.callback()
@@ -155,22 +151,6 @@ def run(select: Select = None, full_refresh: FullRefresh = False, audit: Audit =
 
 
 @app.command()
-def rebuild(
-    models: Annotated[list[str], typer.Argument(help="dbt selectors, such as device_events+.")],
-    first: Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="First date.")],
-    last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")],
-) -> None:
-    """Rebuild a range of dates of tables from their sources."""
-    if first > last:
-        raise TidemarkError(
-            f"--from {first:%Y-%m-%d} is later than --to {last:%Y-%m-%d}.", "Swap the two dates."
-        )
-    lakehouse = opened()
-    warm_session(lakehouse.root)
-    rebuild_range(models, f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}")
-
-
-@app.command()
 def verify(models: Models = None) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
     lakehouse = opened_to_read()
@@ -193,14 +173,6 @@ def explain(models: Models = None) -> None:
 def report(out: Page = None, days: Days = 30) -> None:
     """Write a page about the lake: runs, rows through the layers, freshness, what needs attention."""
     write_report(out, days)
-
-
-@app.command()
-def maintain(tables: Tables = None, hours: OlderThan = 168, only_plan: OnlyPlan = False) -> None:
-    """Merge small files and delete old versions, except those that a model has not read yet."""
-    lakehouse = opened()
-    act = show_plan if only_plan else maintain_tables
-    act(warm_session(lakehouse.root), lakehouse, tables or [], hours)
 
 
 @app.command()

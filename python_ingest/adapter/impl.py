@@ -6,6 +6,7 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,13 @@ class TidemarkAdapter(PastAdapter):
         """Return the format of the lake's tables: `delta` or `iceberg`."""
         given = self.setting("spark.sql.sources.default") if self.is_embedded() else None
         return given or str(self.config.credentials.table_format)
+
+    @available
+    def retention(self, given: Collection[str] = ()) -> dict[str, str]:
+        """Return the properties by which a table keeps old versions, unless one of them is given."""
+        from python_ingest.lake.retention import retention
+
+        return retention(self.table_format(), given)
 
     @available
     def delta_log(self, table: str) -> DeltaLog | None:

@@ -57,6 +57,12 @@ MetricsFile = Annotated[
     typer.Option("--openmetrics", help="Also write metrics for Prometheus to this file.", resolve_path=True),
 ]
 OlderThan = Annotated[int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")]
+LogOlderThan = Annotated[
+    int,
+    typer.Option(
+        "--log-older-than", min=0, help="Keep logs of the last N hours (never fewer than versions)."
+    ),
+]
 OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what would be done; change nothing.")]
 ErasedFeed = Annotated[str, typer.Option("--feed", help="The feed that has the person's rows.")]
 PersonKey = Annotated[

@@ -20,6 +20,7 @@ from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.output import output
 from python_ingest.console.tables import show_rows
 from python_ingest.demo.demo import demo_files
+from python_ingest.lake.retention import Kept
 from python_ingest.project.session import retarget, warm_session
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class Tour:
         retarget(self._spark, self._lakehouse.root)
 
     def _maintain(self, table: str) -> None:
-        maintain_tables(self._spark, self._lakehouse, [table], hours=168)
+        maintain_tables(self._spark, self._lakehouse, [table], Kept())
 
     def _arrive(self, feed: str, pattern: str) -> None:
         for file in sorted((RAW / feed).glob(pattern)):

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 
 from python_ingest.lake.delta_commit import Appended, Written, history_row
-from python_ingest.lake.jvm import java_class
+from python_ingest.lake.jvm import each, is_of_missing_file, java_class
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -93,7 +93,7 @@ class DeltaLog:
         return {
             "id": metadata.id(),
             "version": self.version,
-            "properties": {entry._1(): entry._2() for entry in _each(metadata.configuration().iterator())},
+            "properties": {entry._1(): entry._2() for entry in each(metadata.configuration().iterator())},
             **self._size(),
         }
 
@@ -184,14 +184,16 @@ class DeltaLog:
                 nulls.update({c: n for c, n in statistics.get("nullCount", {}).items() if isinstance(n, int)})
         return Appended(rows, dict(nulls)) if is_it else None
 
-    def small_files(self, limit: int) -> int:
-        """Return how many files below `limit` bytes share a partition with another one; starts a job."""
+    def files(self) -> DataFrame:
+        """Return the present files: path, partitionValues, size, tags and so on."""
         from pyspark.sql import DataFrame
-        from pyspark.sql import functions as f
 
-        files = DataFrame(self._snapshot.allFiles().toDF(), self._spark).where(f"size < {limit}")
-        by_partition = files.groupBy(f.expr("to_json(partitionValues)")).count()
-        return sum(row["count"] for row in by_partition.where("count > 1").collect())
+        return DataFrame(self._snapshot.allFiles().toDF(), self._spark)
+
+    def actions(self, version: int) -> list[dict[str, Any]] | None:
+        """Return the actions of a commit, or None if it is gone."""
+        text = self._text(version)
+        return None if text is None else [json.loads(line) for line in text.split("\n") if line]
 
     def _commit(self, version: int) -> dict[str, Any] | None:
         path = self._path(version)
@@ -201,7 +203,7 @@ class DeltaLog:
                 if line.startswith('{"commitInfo"'):
                     return history_row(version, written, json.loads(line)["commitInfo"])
         except Py4JJavaError as error:
-            if _is_missing(error):
+            if is_of_missing_file(error):
                 return None
             raise
         return history_row(version, written, {})
@@ -211,7 +213,7 @@ class DeltaLog:
         try:
             lines = self._log.store().read(self._path(version), self._conf)
         except Py4JJavaError as error:
-            if _is_missing(error):
+            if is_of_missing_file(error):
                 return None
             raise
         return str(lines.mkString("\n"))
@@ -219,7 +221,7 @@ class DeltaLog:
     def _lines(self, version: int) -> Iterator[str]:
         lines = self._log.store().readAsIterator(self._path(version), self._conf)
         try:
-            yield from _each(lines)
+            yield from each(lines)
         finally:
             lines.close()
 
@@ -242,13 +244,3 @@ class DeltaLog:
             return {"files": int(checksum.get().numFiles()), "bytes": int(checksum.get().tableSizeBytes())}
         detail: Any = self._spark.sql(f"describe detail {self._table}").first()
         return {"files": detail["numFiles"], "bytes": detail["sizeInBytes"]}
-
-
-def _is_missing(error: Py4JJavaError) -> bool:
-    return str(error.java_exception.getClass().getSimpleName()) == "FileNotFoundException"
-
-
-def _each(iterator: Any) -> Iterator[Any]:
-    """Yield the elements of a JVM iterator."""
-    while iterator.hasNext():
-        yield iterator.next()

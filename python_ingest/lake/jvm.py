@@ -6,9 +6,11 @@ a millisecond a word.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from py4j.java_gateway import JavaClass
+from py4j.protocol import Py4JJavaError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,3 +25,14 @@ def java_class(spark: SparkSession, name: str) -> Any:
     """
     gateway: Any = spark.sparkContext._gateway
     return JavaClass(name, gateway._gateway_client)
+
+
+def each(iterator: Any) -> Iterator[Any]:
+    """Yield the elements of a JVM iterator."""
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def is_of_missing_file(error: Py4JJavaError) -> bool:
+    """Return whether the JVM did not find a file."""
+    return str(error.java_exception.getClass().getSimpleName()) == "FileNotFoundException"

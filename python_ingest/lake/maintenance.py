@@ -1,4 +1,4 @@
-"""Compact small files and expire old versions, but never versions that a model still has to read."""
+"""Compact, cluster and expire tables, but never delete versions that a model still has to read."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.clock import utc_time
 from python_ingest.errors import TidemarkError, did_you_mean
+from python_ingest.lake.clustering import Clustering
+from python_ingest.lake.log_cleanup import clean_log
+from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept, lacking, set_properties
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-KEPT_SNAPSHOTS = 5  # at least: landing recognizes a batch that it has appended by its snapshot
-CHECKED_HOURS = 168  # Delta refuses a shorter retention, unless its check for other writers is disabled
+ALLOWED = {
+    "vacuum.logging.enabled": "true",  # readers look for it in the history
+    "vacuum.retentionWindowIgnore.enabled": "false",  # else Delta takes the table's own property instead
+    "retentionDurationCheck.enabled": "false",  # fewer hours than this property are fine, too
+}
 
 
 @dataclass
@@ -26,7 +32,11 @@ class Maintained:
 
     Attributes:
         table: `schema.name`.
-        before, after: files before and after; an expiry deleted `before - after` files.
+        before, after: files that were rewritten, and into how many.
+        clustered_by: the columns by which they were clustered.
+        deleted: files of old versions that were deleted.
+        log: files of the log that were deleted.
+        is_set: whether the properties for retention were set.
         unread: models that still need what would be deleted, with the version up to which they have read.
         seconds: run time.
     """
@@ -34,6 +44,10 @@ class Maintained:
     table: str
     before: int = 0
     after: int = 0
+    clustered_by: Sequence[str] = ()
+    deleted: int = 0
+    log: int = 0
+    is_set: bool = False
     unread: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -59,68 +73,100 @@ def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str
     return list(names) or there
 
 
-def compact(spark: SparkSession, tables: Sequence[str]) -> Iterator[Maintained]:
+def maintain(
+    spark: SparkSession, table: str, kept: Kept, ops_schema: str, clustering: Clustering | None = None
+) -> Maintained:
+    """Cluster a table or merge its small files; delete old versions and old files of its log.
+
+    No row changes, so that no model reads anything again. Nothing is deleted that a model has yet to read.
+
+    Args:
+        spark: a session with a JVM.
+        table: `schema.name`.
+        kept: how long versions and logs are kept.
+        ops_schema: the schema of the checkpoints.
+        clustering: how the table is clustered, if it is.
+    """
+    started = time.monotonic()
+    done = Maintained(table)
+    if clustering is None:
+        done.before, done.after = compact(spark, table)
+    elif (new := clustering.new_files()).number:
+        done.before, done.after = clustering.rewrite(new)
+        done.clustered_by = clustering.columns
+    done.deleted, done.unread = expire(spark, table, kept.hours, ops_schema)
+    done.log = 0 if done.unread else clean_log(spark, table, kept.log_hours)
+    if properties := lacking(spark, table):
+        set_properties(spark, table, properties)
+        done.is_set = True
+    done.seconds = time.monotonic() - started
+    return done
+
+
+def compact(spark: SparkSession, table: str) -> tuple[int, int]:
     """Rewrite small files into fewer ones; no row changes, and no model reads anything again.
 
     Args:
         spark: the session.
-        tables: `schema.name`.
+        table: `schema.name`.
+
+    Returns:
+        The number of files that were rewritten, and into how many.
     """
-    for table in tables:
-        started = time.monotonic()
-        if table_format(spark) == DELTA:
-            metrics = _first(spark, f"optimize {table}")["metrics"]
-            done = Maintained(table, metrics["numFilesRemoved"], metrics["numFilesAdded"])
-        else:
-            options = "map('min-input-files', '2')"
-            call = (
-                f"call {_catalog(spark)}.system.rewrite_data_files(table => '{table}', options => {options})"
-            )
-            row = _first(spark, call)
-            done = Maintained(table, row["rewritten_data_files_count"], row["added_data_files_count"])
-        done.seconds = time.monotonic() - started
-        yield done
+    if table_format(spark) == DELTA:
+        metrics = _first(spark, f"optimize {table}")["metrics"]
+        return metrics["numFilesRemoved"], metrics["numFilesAdded"]
+    options = "map('min-input-files', '2')"
+    call = f"call {_catalog(spark)}.system.rewrite_data_files(table => '{table}', options => {options})"
+    row = _first(spark, call)
+    return row["rewritten_data_files_count"], row["added_data_files_count"]
 
 
-def expire(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: str) -> Iterator[Maintained]:
-    """Delete files that only versions older than `hours` need; skip tables that models have yet to read.
+def expire(spark: SparkSession, table: str, hours: int, ops_schema: str) -> tuple[int, list[str]]:
+    """Delete files that only versions older than `hours` need, unless a model has yet to read one of these.
 
     Args:
         spark: the session.
-        tables: `schema.name`.
+        table: `schema.name`.
         hours: how far back time travel and late readers can go afterwards.
         ops_schema: the schema of the checkpoints.
+
+    Returns:
+        The number of deleted files, and the models that have yet to read a version: nothing is deleted then.
     """
     horizon = datetime.now(timezone.utc) - timedelta(hours=hours)
-    marks = marks_of(spark, ops_schema)
-    for table in tables:
-        started = time.monotonic()
-        done = Maintained(table, unread=unread_by(spark, table, marks.get(table, {}), horizon))
-        if not done.unread:
-            is_delta = table_format(spark) == DELTA
-            done.before = _vacuum(spark, table, hours) if is_delta else _drop(spark, table, horizon)
-        done.seconds = time.monotonic() - started
-        yield done
+    unread = unread_by(spark, table, marks_of(spark, ops_schema).get(table, {}), horizon)
+    if unread:
+        return 0, unread
+    is_delta = table_format(spark) == DELTA
+    return _vacuum(spark, table, hours) if is_delta else _drop(spark, table, horizon), []
 
 
 def _vacuum(spark: SparkSession, table: str, hours: int) -> int:
-    """Vacuum a table if that deletes anything; a dry run lists at most 1,000 files."""
-    with allowing(spark, hours):
-        if spark.sql(f"vacuum {table} retain {hours} hours dry run").isEmpty():
+    """Vacuum a table if that deletes anything."""
+    with allowing(spark):
+        if vacuumed_files(spark, table, hours).isEmpty():
             return 0
         spark.sql(f"vacuum {table} retain {hours} hours")
     return int(_first(spark, f"describe history {table} limit 1")["operationMetrics"]["numDeletedFiles"])
 
 
-@contextmanager
-def allowing(spark: SparkSession, hours: int) -> Iterator[None]:
-    """Let VACUUM write to the history, where readers look for it, and keep fewer hours than Delta allows.
+def vacuumed_files(spark: SparkSession, table: str, hours: int) -> DataFrame:
+    """Return the files that VACUUM would delete, at most 1,000, within `allowing`.
 
-    That is safe, because no other process writes the table meanwhile.
+    It also lists folders, such as the one of change files that is in use. To delete nothing else would make
+    two commits each time.
     """
-    settings = {"spark.databricks.delta.vacuum.logging.enabled": "true"}
-    if hours < CHECKED_HOURS:
-        settings["spark.databricks.delta.retentionDurationCheck.enabled"] = "false"
+    return spark.sql(f"vacuum {table} retain {hours} hours dry run").where(r"path rlike '/[^/=]+\\.[^/=]+$'")
+
+
+@contextmanager
+def allowing(spark: SparkSession) -> Iterator[None]:
+    """Let VACUUM keep exactly the hours that it is told, and write to the history.
+
+    That is safe, because no other process writes the table meanwhile, and the models' checkpoints are known.
+    """
+    settings = {f"spark.databricks.delta.{name}": value for name, value in ALLOWED.items()}
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:

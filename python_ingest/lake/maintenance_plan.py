@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from python_ingest.lake.clustering import NewFiles
+from python_ingest.lake.clustering_by_format import clusterings_of
 from python_ingest.lake.delta_log import DeltaLog
-from python_ingest.lake.maintenance import KEPT_SNAPSHOTS, allowing, marks_of, unread_by
-from python_ingest.lake.table_format import DELTA, snapshots_of, table_format
+from python_ingest.lake.log_cleanup import old_files
+from python_ingest.lake.maintenance import allowing, marks_of, unread_by, vacuumed_files
+from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept, lacking
+from python_ingest.lake.table_format import DELTA, ICEBERG, snapshots_of, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,39 +32,76 @@ class Planned:
 
     Attributes:
         table: `schema.name`.
-        small_files: files that compaction would merge.
+        small_files: files that compaction would merge; 0 for a table that is clustered.
         old: files of old versions on Delta (a thousand stands for more), snapshots on Iceberg.
         unread: models that still need what would be deleted, with the version up to which they have read.
+        clustered_by: the columns by which the table is clustered.
+        new: the files that are not clustered yet.
+        log: files of the log that only old versions need; on Iceberg, files that nothing needs.
+        lacks: the properties for retention that the table does not have.
     """
 
     table: str
     small_files: int
     old: int
     unread: list[str] = field(default_factory=list)
+    clustered_by: Sequence[str] = ()
+    new: NewFiles = field(default_factory=NewFiles)
+    log: int = 0
+    lacks: Sequence[str] = ()
 
 
-def plan(spark: SparkSession, tables: Sequence[str], hours: int, ops_schema: str) -> Iterator[Planned]:
+def plan(
+    spark: SparkSession,
+    tables: Sequence[str],
+    kept: Kept,
+    ops_schema: str,
+    clustered: Mapping[str, Sequence[str]] | None = None,
+) -> Iterator[Planned]:
     """Yield what maintenance would do.
 
     Args:
         spark: the session.
         tables: `schema.name`.
-        hours: how far back versions would be kept.
+        kept: how long versions and logs are kept.
         ops_schema: the schema of the checkpoints.
+        clustered: the columns by which tables are clustered.
+
+    Raises:
+        TidemarkError: if a table cannot be clustered by its columns.
     """
-    horizon = datetime.now(timezone.utc) - timedelta(hours=hours)
+    horizon = datetime.now(timezone.utc) - timedelta(hours=kept.hours)
     marks = marks_of(spark, ops_schema)
+    clusterings = clusterings_of(spark, tables, clustered or {})
     for table in tables:
         unread = unread_by(spark, table, marks.get(table, {}), horizon)
-        if table_format(spark) == DELTA:
-            with allowing(spark, hours):
-                old = spark.sql(f"vacuum {table} retain {hours} hours dry run").count()
-            small = DeltaLog(spark, table).small_files(SMALL["delta"])
-        else:
-            times = [snapshot["at"] / 1e6 for snapshot in snapshots_of(spark, table)[KEPT_SNAPSHOTS:]]
-            old = sum(1 for at in times if at < horizon.timestamp())
-            files = (
-                spark.table(f"{table}.files").where(f.col("file_size_in_bytes") < SMALL["iceberg"]).count()
-            )
-            small = files if files > 1 else 0
-        yield Planned(table, small, 0 if unread else old, unread)
+        clustering = clusterings.get(table)
+        yield Planned(
+            table,
+            0 if clustering else _small_files(spark, table),
+            0 if unread else _old(spark, table, kept.hours, horizon),
+            unread,
+            clustering.columns if clustering else (),
+            clustering.new_files() if clustering else NewFiles(),
+            0 if unread else old_files(spark, table, kept.log_hours),
+            list(lacking(spark, table)),
+        )
+
+
+def _small_files(spark: SparkSession, table: str) -> int:
+    """Return how many files compaction would merge."""
+    if table_format(spark) == DELTA:
+        files = DeltaLog(spark, table).files().where(f.col("size") < SMALL[DELTA])
+        by_partition = files.groupBy(f.expr("to_json(partitionValues)")).count()
+        return sum(row["count"] for row in by_partition.where("count > 1").collect())
+    files = spark.table(f"{table}.files").where(f.col("file_size_in_bytes") < SMALL[ICEBERG])
+    number = files.count()
+    return number if number > 1 else 0
+
+
+def _old(spark: SparkSession, table: str, hours: int, horizon: datetime) -> int:
+    if table_format(spark) == DELTA:
+        with allowing(spark):
+            return vacuumed_files(spark, table, hours).count()
+    times = [snapshot["at"] / 1e6 for snapshot in snapshots_of(spark, table)[KEPT_SNAPSHOTS:]]
+    return sum(1 for at in times if at < horizon.timestamp())

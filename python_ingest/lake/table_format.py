@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DELTA, ICEBERG = "delta", "iceberg"
 TABLE_ID = "tidemark.table_id"  # SQL cannot query Iceberg's own id
 APPENDED = "tidemark.appended"
+CLUSTERED = "tidemark.clustered"  # by which columns an Iceberg table was clustered, and up to which commit
 
 
 def table_format(spark: SparkSession) -> str:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructType
 
 from python_ingest.errors import TidemarkError
+from python_ingest.lake.retention import retention
 from python_ingest.lake.table_format import DELTA, properties_of_new, table_exists, table_format
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def create_table(
     if table_format(spark) == DELTA:
         _refuse_rows_left(spark, table, f"{spark.catalog.getDatabase(schema).locationUri}/{name}")
     writer = local_rows(spark, columns, []).writeTo(table).using(table_format(spark))
-    for key, value in {**properties_of_new(spark), **(properties or {})}.items():
+    given = {**properties_of_new(spark), **retention(table_format(spark)), **(properties or {})}
+    for key, value in given.items():
         writer = writer.tableProperty(key, value)
     writer.createOrReplace()
 

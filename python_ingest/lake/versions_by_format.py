@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 
 from python_ingest.lake.delta_log import DeltaLog, has_jvm
 from python_ingest.lake.delta_statements import log_of
-from python_ingest.lake.table_format import DELTA, loaded_iceberg, snapshots_of, table_format
+from python_ingest.lake.table_format import CLUSTERED, DELTA, loaded_iceberg, snapshots_of, table_format
 from python_ingest.lake.versions import Versions
 
 if TYPE_CHECKING:
@@ -148,8 +148,9 @@ class IcebergVersions(Versions):
 
     def restore(self, version: int, undo: str) -> int:
         """Make the snapshot the present one."""
-        if self._properties.containsKey(SEED):  # a rollback keeps properties
-            self._spark.sql(f"alter table {self._table} unset tblproperties ('{SEED}')")
+        for name in (SEED, CLUSTERED):  # a rollback keeps properties
+            if self._properties.containsKey(name):
+                self._spark.sql(f"alter table {self._table} unset tblproperties ('{name}')")
         catalog = self._spark.catalog.currentCatalog()
         self._spark.sql(f"call {catalog}.system.set_current_snapshot('{self._table}', {version})")
         return version

@@ -86,6 +86,11 @@ class FixtureProject:
         manifest.build_flat_graph()
         return manifest
 
+    def manifest_of_copy(self) -> Manifest:
+        """dbt's manifest of a copy that the test has edited."""
+        manifest: Manifest = self._invoke(None, "parse")
+        return manifest
+
     def run(self, *models: str) -> str:
         """Run models; return the message of the first that fails, or nothing."""
         failed = self.dbt("run", "--select", *models).failed

@@ -153,7 +153,7 @@ def test_all_tables_of_state_can_be_compacted(fleet: Fleet, monkeypatch: pytest.
     assert {f"fleet_{name}" for name in PARTITIONED} < set(there)
     state = [table for table in there if table.startswith("fleet_ops.")]
     assert state == ["fleet_ops.ingested_files", "fleet_ops.runs"]
-    assert [done.table for done in compact(spark, state)] == state
+    assert all(before >= after for before, after in (compact(spark, table) for table in state))
 
 
 def test_a_range_of_dates_is_rebuilt_from_bronze(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:

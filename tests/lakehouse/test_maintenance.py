@@ -6,8 +6,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import TidemarkError
-from python_ingest.lake.maintenance import KEPT_SNAPSHOTS, chosen_tables, compact, expire
+from python_ingest.lake.maintenance import chosen_tables, compact, expire
 from python_ingest.lake.maintenance_plan import plan
+from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept
 from tests.conftest import both_formats, latest_version
 from tests.lakehouse.conftest import Guarded
 
@@ -37,17 +38,15 @@ def test_compaction_changes_no_row_and_is_nothing_new(guarded: Guarded) -> None:
     for number in range(4):
         guarded.insert(f"({number}, 5)")
     guarded.dbt("run")
-    (planned,) = plan(guarded.spark, [guarded.input], 0, f"{guarded.prefix}_ops")
+    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), f"{guarded.prefix}_ops")
     assert (planned.small_files, planned.unread) == (4, [])
-    (done,) = compact(guarded.spark, [guarded.input])
-    assert (done.before, done.after) == (4, 1)
+    assert compact(guarded.spark, guarded.input) == (4, 1)
     assert guarded.spark.table(guarded.input).count() == 4
     said = guarded.said("guarded", "totals")
     assert said == {"guarded": "no change", "totals": "no change"}
     run = guarded.last_run("guarded")
     assert (run.state, run.rows_read) == ("incremental", 0)
-    (again,) = compact(guarded.spark, [guarded.input])
-    assert again.before == 0
+    assert compact(guarded.spark, guarded.input) == (0, 0)
 
 
 def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
@@ -58,22 +57,20 @@ def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
     guarded.dbt("run", "--select", "guarded")
     for number in range(KEPT_SNAPSHOTS):
         guarded.insert(f"({number}, 6)")
-    (late,) = expire(guarded.spark, [guarded.input], 0, ops)
-    assert late.unread == [f"{guarded.table('guarded')} (up to version {first})"]
-    (planned,) = plan(guarded.spark, [guarded.input], 0, ops)
-    assert (planned.unread, planned.old) == (late.unread, 0)
-    (kept,) = expire(guarded.spark, [guarded.input], 24, ops)
-    assert (kept.unread, kept.before) == ([], 0)
+    late = [f"{guarded.table('guarded')} (up to version {first})"]
+    assert expire(guarded.spark, guarded.input, 0, ops) == (0, late)
+    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), ops)
+    assert (planned.unread, planned.old) == (late, 0)
+    assert expire(guarded.spark, guarded.input, 24, ops) == (0, [])
     assert guarded.said("guarded") == {"guarded": "4 inserted, 1 updated"}
-    list(compact(guarded.spark, [guarded.input]))
+    compact(guarded.spark, guarded.input)
     for number in range(KEPT_SNAPSHOTS):
         guarded.insert(f"({number}, 7)")
     guarded.said("guarded")
-    (planned,) = plan(guarded.spark, [guarded.input], 0, ops)
+    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), ops)
     assert planned.old > 0
-    (done,) = expire(guarded.spark, [guarded.input], 0, ops)
-    assert done.unread == []
-    assert done.before > 0
+    deleted, unread = expire(guarded.spark, guarded.input, 0, ops)
+    assert (deleted > 0, unread) == (True, [])
     assert _is_gone(guarded.spark, guarded.input, first)
     guarded.insert("(9, 9)")
     assert guarded.said("guarded") == {"guarded": "1 inserted"}, "the mark's own version is still there"

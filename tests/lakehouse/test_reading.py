@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
+from pyspark.errors import IllegalArgumentException
 
 from benchmarks.measuring import timed_statements
+from python_ingest.lake.jvm import java_class
+from python_ingest.lake.maintenance import expire
+from python_ingest.lake.table_format import location_of
 from tests.conftest import both_formats, both_formats_nightly, latest_version, take_back
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
@@ -120,6 +126,42 @@ def test_vacuumed_past_what_was_read(guarded: Guarded) -> None:
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
     guarded.insert("(4, 5)")
     assert guarded.said("guarded") == {"guarded": "1 inserted"}
+
+
+def test_what_was_not_read_for_weeks_is_still_there(guarded: Guarded) -> None:
+    """R2.1: a VACUUM by hand keeps it for 35 days; without one it is read incrementally at any age."""
+    guarded.insert("(1, 5), (2, 5)")
+    guarded.said("guarded", "totals")
+    guarded.insert("(1, 6)")
+    guarded.said("guarded")
+    _age(guarded, guarded.table("guarded"), 20)
+    for retained in ("", "retain 168 hours"):
+        guarded.spark.sql(f"vacuum {guarded.table('guarded')} {retained}")
+    with pytest.raises(IllegalArgumentException, match=r"at least 840 hours"):
+        guarded.spark.sql(f"vacuum {guarded.table('guarded')} retain 0 hours")
+    assert guarded.said("totals") == {"totals": "1 inserted, 1 updated"}
+    guarded.insert("(2, 6)")
+    guarded.said("guarded")
+    _age(guarded, guarded.table("guarded"), 40)
+    guarded.insert("(3, 6)")
+    guarded.said("guarded")
+    assert guarded.said("totals") == {"totals": "1 updated, 1 deleted"}
+    assert guarded.last_run("totals").state == "incremental"
+    assert guarded.rows("totals") == [(6, 3)]
+    _age(guarded, guarded.table("guarded"), 20)
+    for hours, deletes in ((30 * 24, False), (24, True)):
+        deleted, unread = expire(guarded.spark, guarded.table("guarded"), hours, f"{guarded.prefix}_ops")
+        assert (deleted > 0, unread) == (deletes, []), "exactly the hours that it was told"
+
+
+def _age(guarded: Guarded, table: str, days: int) -> None:
+    """Let the files and commits that a table has by now be some days old."""
+    folder = Path(location_of(guarded.spark, table).removeprefix("file:"))
+    for file in (path for path in folder.rglob("*") if path.is_file()):
+        number = file.name.lstrip(".").partition(".")[0]
+        at = time.time() - days * 86_400 + (int(number) if number.isdigit() else 0)  # commits in their order
+        os.utime(file, (at, at))
+    java_class(guarded.spark, "org.apache.spark.sql.delta.DeltaLog").clearCache()
 
 
 @pytest.mark.R3

@@ -216,6 +216,13 @@ FAULTS = (
         f"{LAKE}test_iceberg.py",
     ),
     Fault(
+        "what a model has not read for weeks",
+        "python_ingest/adapter/spark.yml",
+        'enforceTimeTravelWithinDeletedFileRetentionDuration: "false"',
+        'enforceTimeTravelWithinDeletedFileRetentionDuration: "true"',
+        f"{LAKE}test_reading.py::test_what_was_not_read_for_weeks_is_still_there",
+    ),
+    Fault(
         "changed SQL, macros and variables",
         "dbt/include/tidemark/macros/changes/redeclared_state.sql",
         "{% if choice != 'ignore' %}",
@@ -277,6 +284,13 @@ FAULTS = (
         "{% do dbt.audit_merge(relation, query, outcomes) %}",
         "",
         f"{LAKE}test_audit.py",
+    ),
+    Fault(
+        "clustering rewrites only where files are new",
+        "python_ingest/lake/clustering_by_format.py",
+        'new = files.where(~f.col("tags")["ZCUBE_ZORDER_BY"].eqNullSafe(mark))',
+        "new = files",
+        f"{LAKE}test_clustering.py::test_new_files_are_clustered_and_trigger_nothing[delta]",
     ),
     Fault(
         "contracts hold from the first commit on",

@@ -17,6 +17,7 @@ from python_ingest.doctor.catalog import check_catalog
 from python_ingest.doctor.subject import Subject
 from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.lake.metastore import METASTORE
+from python_ingest.lake.retention import Kept
 from python_ingest.lake.table_locks import LOST, PAUSE, WAIT, lock_tables, locked, unlock_tables
 from python_ingest.project import Project
 from python_ingest.servers.postgresql import Postgres, postgres
@@ -81,7 +82,7 @@ def test_maintenance_leaves_out_a_table_that_another_process_writes(
             spark.range(number, number + 1).coalesce(1).write.mode("append").saveAsTable(table)
     other = holder(tables[0])
     with pytest.raises(TidemarkError, match=rf"{tables[0]} is held by process {other.pid} on "):
-        maintain_tables(spark, Project(ROOT, {}, f"{prefix}_ops", tables), [], 168)
+        maintain_tables(spark, Project(ROOT, {}, f"{prefix}_ops", tables), [], Kept())
     other.kill()
     other.wait()
     shown = capsys.readouterr().out

@@ -1,8 +1,10 @@
-{# Properties of a new table: what its format needs, the contract's constraints, and the model's config. #}
+{# Properties of a new table: what its format needs, how long it keeps versions, the contract's constraints, and the model's config. #}
 {% macro table_properties(node) %}
     {% set properties = dbt.by_format('properties')(is_partitioned=config.get('partition_by')) %}
+    {% set own = config.get('tblproperties') or {} %}
+    {% do properties.update(adapter.retention(own.keys() | list)) %}
     {% do properties.update(dbt.by_format('guards')(dbt.constraints_of(node))) %}
-    {% do properties.update(config.get('tblproperties') or {}) %}
+    {% do properties.update(own) %}
     {{ return(properties) }}
 {% endmacro %}
 

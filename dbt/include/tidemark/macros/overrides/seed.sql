@@ -33,7 +33,7 @@
     using {{ dbt.table_format() }}
     {{ comment_clause() }}
     tblproperties (
-        {%- for name, value in dbt.by_format('properties')().items() %}'{{ name }}' = '{{ value }}', {% endfor -%}
+        {%- for name, value in dict(dbt.by_format('properties')(), **adapter.retention()).items() %}'{{ name }}' = '{{ value }}', {% endfor -%}
         'tidemark.checksum' = '{{ checksum }}'
     )
     as

@@ -1,6 +1,6 @@
 {# The newest commits of a Delta table, newest first. #}
 {% macro delta_commits(relation, limit) %}
-    {% set harmless = ('OPTIMIZE', 'VACUUM START', 'VACUUM END', 'SET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS') %}
+    {% set harmless = ('OPTIMIZE', 'VACUUM START', 'VACUUM END', 'CLUSTER BY', 'SET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS') %}
     {% set commits = [] %}
     {% set log = adapter.delta_log(dbt.table_name(relation)) %}
     {% set rows = log.commits(limit) if log else run_query('describe history ' ~ relation ~ ' limit ' ~ limit) %}
