@@ -119,7 +119,8 @@ def write(path: Path, spark: SparkSession, windows: list[Window]) -> None:
         "Each increment lands one file with a day's events and builds the models of events, with their data",
         "tests. All increments share one session.",
         "",
-        f"Measured by `python -m benchmarks.endurance` on {machine()}, with {versions(spark)}.",
+        f"Measured by `python -m benchmarks.endurance` on {machine()},",
+        f"with {versions(spark)}.",
         "",
         f"From increment {warm[0].last} to {warm[-1].last}, the heap in use after a collection of garbage "
         f"changed by {growth['heap']:+.0%},",

@@ -35,9 +35,9 @@ def prepare(spark: SparkSession, table: str, ops_schema: str, erasure_id: str) -
     """
     if table_format(spark) != DELTA:
         return prepare_iceberg(spark, table)
-    (expired,) = expire(spark, [table], 0, ops_schema)
-    if expired.unread:
-        raise _unread(table, expired.unread)
+    _, unread = expire(spark, table, 0, ops_schema)
+    if unread:
+        raise _unread(table, unread)
     spark.sql(f"alter table {table} set tblproperties ('{MARK}' = '{erasure_id}')")
     return versions_of(spark, table).present
 

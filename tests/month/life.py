@@ -65,7 +65,7 @@ class Month:
                 self._note(day=day + 1)
 
     def _night(self) -> None:
-        """Maintain; the version that a model has read up to stays, if it is not the one that was compacted."""
+        """Maintain; a version that a model has read stays until it has read the compacted one."""
         try:
             cli.maintain(hours=0)
         except TidemarkError as error:

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.kills.chain import PATIENCE, QUICK
 from tests.month.people import ERASED, Feed, lines_of
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.R5, pytest.mark.spark]
 DAYS = 28 if os.environ.get("TIDEMARK_NIGHTLY") else 7
 SMALL = "160m"  # the lake's disk
 TESTED = """

@@ -274,8 +274,8 @@ FAULTS = (
     Fault(
         "compaction",
         "python_ingest/lake/maintenance.py",
-        "unread=unread_by(spark, table, marks.get(table, {}), horizon)",
-        "unread=[]",
+        "unread = unread_by(spark, table, marks_of(spark, ops_schema).get(table, {}), horizon)",
+        "unread = []",
         f"{LAKE}test_maintenance.py",
     ),
     Fault(
