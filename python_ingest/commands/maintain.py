@@ -12,6 +12,7 @@ from python_ingest.lake.maintenance import chosen_tables, maintain
 from python_ingest.lake.maintenance_plan import plan
 from python_ingest.lake.retention import Kept
 from python_ingest.lake.table_locks import locked
+from python_ingest.ops import STATE_TABLES
 from python_ingest.project import Project
 from python_ingest.report.words import size
 
@@ -31,7 +32,7 @@ def show_plan(spark: SparkSession, project: Project, names: Sequence[str], kept:
     Raises:
         TidemarkError: if a table cannot be clustered by the columns that are declared for it.
     """
-    tables = chosen_tables(spark, project.tables, names)
+    tables = chosen_tables(spark, _tables(project), names)
     for planned in plan(spark, tables, kept, project.ops_schema, declared_clustering(project)):
         said = [f"{count_of(planned.small_files, 'file')} to merge"] if planned.small_files else []
         if planned.clustered_by:
@@ -65,7 +66,7 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
             end, if versions were kept for a model, or another process held a table.
     """
     unread, busy = [], []
-    tables = chosen_tables(spark, project.tables, names)
+    tables = chosen_tables(spark, _tables(project), names)
     clusterings = clusterings_of(spark, tables, declared_clustering(project))
     for table in tables:
         try:
@@ -90,6 +91,11 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
             f"Some versions older than {kept.hours} hours have not been read yet: {'; '.join(unread)}.",
             "Run these models first, or keep more hours. Without these versions they must be rebuilt.",
         )
+
+
+def _tables(project: Project) -> list[str]:
+    """Return the project's tables and the state tables."""
+    return [*project.tables, *(f"{project.ops_schema}.{name}" for name in STATE_TABLES)]
 
 
 def declared_clustering(project: Project) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.clock import utc_time
 from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.lake.clustering import Clustering
+from python_ingest.lake.jvm import silent_console
 from python_ingest.lake.log_cleanup import clean_log
 from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept, lacking, set_properties
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
@@ -162,7 +163,7 @@ def vacuumed_files(spark: SparkSession, table: str, hours: int) -> DataFrame:
 
 @contextmanager
 def allowing(spark: SparkSession) -> Iterator[None]:
-    """Let VACUUM keep exactly the hours that it is told, and write to the history.
+    """Let VACUUM keep exactly the hours that it is told, write to the history, and print nothing.
 
     That is safe, because no other process writes the table meanwhile, and the models' checkpoints are known.
     """
@@ -170,7 +171,8 @@ def allowing(spark: SparkSession) -> Iterator[None]:
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:
-        yield
+        with silent_console(spark):
+            yield
     finally:
         for name in settings:
             spark.conf.unset(name)

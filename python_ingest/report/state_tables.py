@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.clock import utc_time
 from python_ingest.lake.table_format import table_exists
+from python_ingest.ops import STATE_TABLES
 from python_ingest.ops.batch import REPLAY
 from python_ingest.report.facts import OUTCOMES, REJECTED, LostRows, ModelPeriod, Run, SchemaChange
 from python_ingest.report.periods import Periods
@@ -15,14 +16,6 @@ from python_ingest.report.periods import Periods
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TABLES = (
-    "runs",
-    "ingested_files",
-    "ingested_batches",
-    "rejected_records",
-    "schema_changes",
-    "bronze_checks",
-)
 MOST_RUNS = 100_000  # one a minute for ten weeks
 MOST_SHOWN = 100
 RUN = (
@@ -63,7 +56,7 @@ class StateTables:
     def __init__(self, spark: SparkSession, schema: str, since: datetime) -> None:
         self._spark, self._schema = spark, schema
         self._since = f"timestamp_micros({int(since.timestamp() * 1_000_000)})"
-        self.present: Collection[str] = [t for t in TABLES if table_exists(spark, f"{schema}.{t}")]
+        self.present: Collection[str] = [t for t in STATE_TABLES if table_exists(spark, f"{schema}.{t}")]
 
     def first_time(self) -> datetime | None:
         """Return when the first run or landing in the report's time was."""

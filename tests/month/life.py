@@ -20,6 +20,7 @@ from python_ingest import cli
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.commands.erase import erase
 from python_ingest.commands.history import undo
+from python_ingest.commands.upkeep import maintain
 from python_ingest.errors import TidemarkError
 from python_ingest.project.verify import verify
 from tests.kills.killed_run import plant
@@ -28,6 +29,7 @@ from tests.month.people import CITIES, ERASED, Feed, Person, email_of
 
 MODELS = Path("models")
 BY_CITY = MODELS / "gold/people_by_city.sql"
+TABLES = ("silver.people", "bronze.people", "gold.people_by_city", "ops.runs", "silver.people_history")
 KILLS = (
     "after the silver merge, before its checkpoint",
     "half written",
@@ -61,13 +63,13 @@ class Month:
             is_past = day < self._notes["day"]
             event(day, is_past=is_past)
             if not is_past:
-                self._night()
+                self._night(day)
                 self._note(day=day + 1)
 
-    def _night(self) -> None:
-        """Maintain; a version that a model has read stays until it has read the compacted one."""
+    def _night(self, day: int) -> None:
+        """Maintain a table; a version that a model has read stays until it has read the compacted one."""
         try:
-            cli.maintain(hours=0)
+            maintain([TABLES[day % len(TABLES)]], hours=0)
         except TidemarkError as error:
             if "have not been read yet" not in str(error):
                 raise
@@ -144,9 +146,10 @@ class Month:
         erase("people", [f"person_id={ERASED['person_id']}"])
 
     def end(self) -> None:
-        """Maintain once more after a run that finds nothing new, and tell what is there."""
+        """Merge small files, let the models see that, delete what is old, and tell what is there."""
+        maintain()
         cli.run()
-        cli.maintain(hours=0)
+        maintain(hours=0, log_hours=0)
         spark = SparkSession.builder.getOrCreate()
         tables = {
             name: [list(row) for row in spark.table(name).selectExpr(*columns).collect()]
