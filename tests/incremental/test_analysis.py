@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.incremental.analysis import plan_of
-from python_ingest.incremental.pinning import pinned
+from python_ingest.incremental.pinning import named_tables, pinned
 from python_ingest.incremental.plan import Request
 from python_ingest.incremental.session_catalog import SessionCatalog
 from python_ingest.incremental.statement_catalog import GROUPS, StatementCatalog
@@ -71,6 +71,10 @@ def test_a_server_tells_the_groups_of_functions(spark: SparkSession) -> None:
 def test_tables_are_pinned_by_their_names_alone() -> None:
     """R4.4: columns, texts and longer names stay as they are."""
     sql = "select a.b, 'a.b', a.b.c from a.b as a join `a`.`b` on x.a.b = 1 -- a.b"
+    assert sorted(named_tables(f"with c as ({sql.partition('--')[0]}) select * from c, x.a.b")) == [
+        "a.b",
+        "x.a.b",
+    ]
     assert pinned(sql, {"a.b": "a.b version as of 3"}) == (
         "select a.b version as of 3, 'a.b', a.b.c from a.b version as of 3 as a "
         "join a.b version as of 3 on x.a.b = 1 -- a.b"
