@@ -60,3 +60,22 @@ def rebuild_range(models: Sequence[str], first: str, last: str) -> Built:
     """
     bounds = json.dumps({"rebuild_from": first, "rebuild_to": last})
     return build_models([*DATA_ONLY, "--select", *models, "--vars", bounds])
+
+
+def rebuild_columns(
+    models: Sequence[str], columns: Sequence[str], where: str | None = None, *, only_plan: bool = False
+) -> Built:
+    """Compute columns of the present rows from the source versions that each model has read.
+
+    Args:
+        models: dbt selectors.
+        columns: the columns, which the tables may not have yet.
+        where: a condition on columns of the tables; None for all rows.
+        only_plan: whether nothing is written.
+
+    Raises:
+        DbtError: when a model differs in more than these columns, or fails.
+    """
+    variables = {"rebuild_columns": list(columns), "rebuild_where": where, "rebuild_plan": only_plan}
+    kinds = ["--exclude-resource-type", "test"] if only_plan else []
+    return build_models([*DATA_ONLY, *kinds, "--select", *models, "--vars", json.dumps(variables)])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
-from python_ingest.commands.build import rebuild_range
+from python_ingest.commands.build import rebuild_columns, rebuild_range
 from python_ingest.commands.maintain import maintain_tables, show_plan
 from python_ingest.commands.opening import opened
 from python_ingest.commands.options import LogOlderThan, OlderThan, OnlyPlan, Tables
@@ -19,19 +19,44 @@ upkeep = typer.Typer()
 
 
 @upkeep.command()
-def rebuild(
+def rebuild(  # noqa: PLR0913, PLR0917
     models: Annotated[list[str], typer.Argument(help="dbt selectors, such as device_events+.")],
-    first: Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="First date.")],
-    last: Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")],
+    first: Annotated[
+        Optional[datetime], typer.Option("--from", formats=["%Y-%m-%d"], help="First date of a range.")
+    ] = None,
+    last: Annotated[
+        Optional[datetime], typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")
+    ] = None,
+    columns: Annotated[
+        str, typer.Option(help="Columns to compute for the present rows, separated by commas; no range then.")
+    ] = "",
+    where: Annotated[
+        Optional[str], typer.Option(help="With --columns: a condition; only rows of it are looked at.")
+    ] = None,
+    only_plan: Annotated[
+        bool, typer.Option("--plan", help="With --columns: show how many rows would change; write nothing.")
+    ] = False,
 ) -> None:
-    """Rebuild a range of dates of tables from their sources."""
-    if first > last:
+    """Rebuild a range of dates of tables, or some columns, from their sources."""
+    names = [name.strip() for name in columns.split(",") if name.strip()]
+    if (first is None) != (last is None) or (first is None) == (not names):
+        raise TidemarkError(
+            "It is not clear what to rebuild.",
+            "Give either --from and --to, or --columns. For a whole table: "
+            "`dbt run --full-refresh --select MODEL`.",
+        )
+    if (where or only_plan) and not names:
+        raise TidemarkError("--where and --plan need --columns.", "Give --columns, or leave them out.")
+    if first and last and first > last:
         raise TidemarkError(
             f"--from {first:%Y-%m-%d} is later than --to {last:%Y-%m-%d}.", "Swap the two dates."
         )
     lakehouse = opened()
     warm_session(lakehouse.root)
-    rebuild_range(models, f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}")
+    if first and last:
+        rebuild_range(models, f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}")
+    else:
+        rebuild_columns(models, names, where, only_plan=only_plan)
 
 
 @upkeep.command()

@@ -55,10 +55,11 @@
             {% if window.state != 'nothing new' or mark.contract != contract or mark.source_id != window.source_id
                 or mark.version != window.last %}
                 {% set table = dbt.table_after(node, relation, mark) %}
+                {% set is_partly_rebuilt = node.unique_id in dbt.run_state('partly') %}
                 {% do moved.append({
                     'model': reader, 'source': window.source, 'source_id': window.get('source_id'), 'version': window.last,
                     'watermark': window.get('watermark'), 'table_version': table.version, 'table_id': table.id,
-                    'contract': contract, 'sequence': dbt.last_sequence(reader, window.source) + 1
+                    'contract': mark.get('contract') if is_partly_rebuilt else contract, 'sequence': dbt.last_sequence(reader, window.source) + 1
                 }) %}
             {% endif %}
         {% endfor %}

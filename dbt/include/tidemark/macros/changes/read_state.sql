@@ -33,6 +33,9 @@
     {% elif dbt.rebuilt_range() %}
         {% do dbt.refuse_rebuild() %}
         {{ return({'state': 'rebuild', 'why': 'rebuild of ' ~ dbt.rebuilt_range() | join(' to ')}) }}
+    {% elif dbt.rebuilt_columns() %}
+        {% do dbt.refuse_rebuild(with_new_code=true) %}
+        {{ return({'state': 'rebuild', 'why': 'rebuild of ' ~ dbt.rebuilt_columns() | join(', ')}) }}
     {% elif should_full_refresh() %}
         {{ return({'state': 'full refresh', 'why': 'full refresh'}) }}
     {% elif not dbt.is_incremental() %}
@@ -69,12 +72,17 @@
     {{ return({'state': 'incremental', 'why': 'incremental'}) }}
 {% endmacro %}
 
-{# A range can only be rebuilt if each source is still available as the table was built from it: at a version that the source
+{# A range or some columns can only be rebuilt if each source is still available as the table was built from it: at a version that the source
    still has, or joined and unchanged. #}
-{% macro refuse_rebuild() %}
+{% macro refuse_rebuild(with_new_code=false) %}
     {% set why = namespace(said='it is not built yet' if not dbt.is_incremental() or not dbt.own_marks() else none) %}
-    {% if not why.said and dbt.newest_mark().contract != dbt.contract_of(model.unique_id) %}
-        {% set why.said = 'its contract or its keys have changed since its last run' %}
+    {% if not why.said %}
+        {% set before, now = dbt.newest_mark().contract, dbt.contract_of(model.unique_id) %}
+        {% if with_new_code and (before or '').split('.')[1:2] != now.split('.')[1:2] %}
+            {% set why.said = 'its keys have changed since its last run' %}
+        {% elif not with_new_code and before != now %}
+            {% set why.said = 'its contract or its keys have changed since its last run' %}
+        {% endif %}
     {% endif %}
     {% for node in dbt.tables_below(model) if not why.said %}
         {% set source = dbt.relation_of(node) %}
@@ -89,7 +97,7 @@
     {% endfor %}
     {% if why.said %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ' cannot be rebuilt for some dates: ' ~ why.said ~ '. Run it: `dbt run --select ' ~ this.identifier ~ '`.'
+            this.identifier ~ ' cannot be rebuilt in part: ' ~ why.said ~ '. Run it: `dbt run --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
 {% endmacro %}

@@ -11,6 +11,8 @@
     {% do dbt.note_joined_tables() %}
     {% if dbt.rebuilt_range() %}
         {% do dbt.rebuild_range(this, dbt.checked_query(dbt.pinned_query(sql))) %}
+    {% elif dbt.rebuilt_columns() %}
+        {% do dbt.rebuild_columns(this, dbt.checked_query(dbt.pinned_query(sql))) %}
     {% elif existing is none or should_full_refresh() or dbt.reads_in_full(model) %}
         {% if flags.EMPTY and dbt.own_marks() %}
             {% do exceptions.raise_compiler_error(
@@ -37,7 +39,7 @@
             {% do dbt.merge_into(this, query) %}
         {% endif %}
     {% endif %}
-    {% if existing is not none and not dbt.rebuilt_range() and not dbt.reads_in_full(model) and dbt.is_redeclared() %}
+    {% if existing is not none and not dbt.rebuilt_range() and not var('rebuild_plan', false) and not dbt.reads_in_full(model) and dbt.is_redeclared() %}
         {% do persist_docs(this, model) %}
         {% do dbt.forget_table_state(this) %}
     {% endif %}

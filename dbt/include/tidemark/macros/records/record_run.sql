@@ -13,7 +13,7 @@
     {% endfor %}
     {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
     {% set tables = dbt.tables_written(results) %}
-    {% if rows or checkpoints or failed or tables %}
+    {% if (rows or checkpoints or failed or tables) and not var('rebuild_plan', false) %}
         {% set run = dbt.run_row(results, failed) %}
         {% do run.update(model_runs=rows, checkpoints=checkpoints, tables_written=tables) %}
         {% set locked = adapter.lock_state(dbt.table_name(dbt.ops_table('runs'))) %}

@@ -1,0 +1,58 @@
+{# Gives columns of the present rows the values that the model's query computes, as of the versions that the table has read, in
+   one commit. All other columns must be as the query computes them. #}
+{% macro rebuild_columns(relation, query) %}
+    {% set named = dbt.rebuilt_columns() %}
+    {% set present = dbt.columns_of(relation) %}
+    {% do dbt.refuse_columns(query, present, named) %}
+    {% set outcomes = dbt.kept('outcomes', dbt.outcomes_of_columns(relation, query, present, named)) %}
+    {% set counts = {'updated': 0, 'unchanged': 0, 'other': 0} %}
+    {% for row in run_query('select _outcome, count(*) as rows from ' ~ outcomes ~ ' group by _outcome') %}
+        {% do counts.update({row['_outcome']: row['rows'] | int}) %}
+    {% endfor %}
+    {% if counts.other %}
+        {% do dbt.drop_kept('outcomes') %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': ' ~ counts.other ~ ' rows differ in more than ' ~ named | join(', ') ~ ', so the change of its SQL is not only about '
+            ~ 'these columns. Nothing was written. Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
+    {% if var('rebuild_plan', false) %}
+        {% do store_raw_result('main', message='would update {:,} of {:,} rows'.format(
+            counts.updated, counts.updated + counts.unchanged), code='PLANNED', rows_affected=0) %}
+    {% else %}
+        {% do dbt.write_columns(relation, query, present, named, counts, outcomes) %}
+    {% endif %}
+    {% do dbt.drop_kept('outcomes') %}
+{% endmacro %}
+
+{# The columns of the variable rebuild_columns, or none. #}
+{% macro rebuilt_columns() %}
+    {% set columns = dbt.as_list(var('rebuild_columns', none)) %}
+    {{ return(columns if columns else none) }}
+{% endmacro %}
+
+{# Columns that a run cannot give to present rows. #}
+{% macro refuse_columns(query, present, named) %}
+    {% set name = this.identifier ~ ': ' %}
+    {% set way_out = ' Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.' %}
+    {% for column in named if column not in query.types %}
+        {% do exceptions.raise_compiler_error(name ~ '`' ~ column ~ '` is not one of its columns: ' ~ query.columns | join(', ') ~ '.') %}
+    {% endfor %}
+    {% for column in named if column in query['keys'] + query.newest_by %}
+        {% do exceptions.raise_compiler_error(name ~ '`' ~ column ~ '` is in unique_key or newest_by, so it decides which rows there are.' ~ way_out) %}
+    {% endfor %}
+    {% for column in query.columns if column not in present and column not in named %}
+        {% do exceptions.raise_compiler_error(name ~ '`' ~ column ~ '` is not in the table yet. Name it in --columns, too.') %}
+    {% endfor %}
+    {% for column, type in present.items() if query.types.get(column) != type %}
+        {% do exceptions.raise_compiler_error(
+            name ~ 'its table has the column `' ~ column ~ '` of type ' ~ type ~ ', and its query '
+            ~ (query.types.get(column) or 'does not have it') ~ '.' ~ way_out
+        ) %}
+    {% endfor %}
+    {% set declared = dbt.guards_in(dbt.table_properties(model)) %}
+    {% for guard, expression in dbt.guards_in(dbt.table_state(this).properties).items()
+        if dbt.table_format() == 'delta' and declared.get(guard) != expression %}
+        {% do exceptions.raise_compiler_error(name ~ 'its contract no longer has the constraint `' ~ expression ~ '` of the table.' ~ way_out) %}
+    {% endfor %}
+{% endmacro %}
