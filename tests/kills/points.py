@@ -80,7 +80,8 @@ POINTS = (
     Point("half written", "writing", call=APPEND, table=BRONZE_TABLE),
     Point("written but not confirmed", "before", call=CONFIRM, core=True),
     Point("planned, from an object store", "after", call=PLAN, from_store=True, nightly=True),
-    Point("half written, from an object store", "writing", "", APPEND, BRONZE_TABLE, from_store=True, nightly=True),
+    Point("half written, from an object store", "writing", "", APPEND, BRONZE_TABLE, from_store=True,
+          nightly=True),
     Point("not confirmed, from an object store", "before", call=CONFIRM, from_store=True, nightly=True),
     Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
     Point("before the silver merge", "before", MERGE_SILVER, nightly=True),
@@ -98,9 +99,7 @@ POINTS = (
     Point("in the silver merge, on Iceberg", "writing", MERGE_SILVER, table="silver.people", on_iceberg=True),
     Point("after the gold merge, on Iceberg", "after", MERGE_TOTALS, on_iceberg=True, nightly=True),
     Point("before the checkpoints, on Iceberg", "before", RECORD, on_iceberg=True, nightly=True),
-    Point(
-        "in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True, nightly=True
-    ),
+    Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True),
 )  # fmt: skip
 
 
