@@ -349,6 +349,13 @@ FAULTS = (
         f"{LAND}test_erase.py",
     ),
     Fault(
+        "a month of broken lines, killed runs, a full disk",
+        "python_ingest/commands/maintain.py",
+        'return [*project.tables, *(f"{project.ops_schema}.{name}" for name in STATE_TABLES)]',
+        "return list(project.tables)",
+        "tests/month",
+    ),
+    Fault(
         "`tidemark report` shows the numbers",
         "python_ingest/report/state_tables.py",
         "where state = 'landed' \"",
