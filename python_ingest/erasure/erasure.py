@@ -18,7 +18,7 @@ from python_ingest.clock import utc_now
 from python_ingest.erasure.landed import Landed
 from python_ingest.erasure.person import Person, Personal, parsed_key, person_of, personal_values
 from python_ingest.erasure.proof import Proof, prove
-from python_ingest.erasure.tables import Dependent, delete_rows, dependents, rows_of
+from python_ingest.erasure.tables import Dependent, delete_rows, dependents, failed_batch, rows_of
 from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.lake.place import is_remote
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROUNDS = 3  # of builds until none writes a table
+BATCH = "dropped with all rows: a batch that failed an audit"
 NO_TESTS = ("--exclude-resource-type", "test", "unit_test", "seed")
 
 
@@ -87,6 +88,8 @@ class Erasure:
             yield Step(self.landed.rejected, said, records.count())
         for one in self._dependents():
             yield Step(one.table, _planned(one), rows_of(self.spark, self.person, one))
+        for batch in self._failed_batches():
+            yield Step(batch, BATCH, self.spark.table(batch).count())
 
     def run(self) -> Iterator[Step]:
         """Erase the person; yield each step that is done.
@@ -113,6 +116,9 @@ class Erasure:
             yield self._done(self.landed.rejected, "erased", records)
         yield self._done(self.landed.bronze, "erased", self.landed.erase_rows())
         self._settle()
+        for batch in self._failed_batches():
+            self.spark.sql(f"drop table {batch} purge")
+            yield Step(batch, BATCH)
         for one in self._dependents():
             if one.keeps:
                 yield self._done(one.table, "deleted", delete_rows(self.spark, self.person, one))
@@ -180,6 +186,10 @@ class Erasure:
         lost_rows = LostRows(self.spark, feed, bronze, files, checks)
         if doubt := lost_rows.doubt():
             lost_rows.record(lost_rows.settle(doubt), utc_now())
+
+    def _failed_batches(self) -> list[str]:
+        batches = [failed_batch(self.project, one.table) for one in self._dependents()]
+        return [batch for batch in batches if table_exists(self.spark, batch)]
 
     def _dependents(self) -> Sequence[Dependent]:
         return dependents(self.spark, self.project, self.person)

@@ -39,6 +39,16 @@ class Dependent:
     columns: Mapping[str, str] | None
 
 
+def failed_batch(project: Project, table: str) -> str:
+    """Return the table with the batch of a model that has failed its audit (macros/audit/audit.sql).
+
+    Args:
+        project: the project.
+        table: the model's table, `schema.name`.
+    """
+    return f"{project.ops_schema.removesuffix('ops')}audit.{table.replace('.', '_')}"
+
+
 def source_of(project: Project, feed: Feed) -> Any:
     """Return the feed's node in dbt's manifest."""
     sources = project.manifest.sources.values()

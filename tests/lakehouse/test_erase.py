@@ -118,10 +118,13 @@ def people(
 
 @both_formats
 def test_a_person_is_erased(
-    people: People, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    people: People, prefix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R1.1, R1.5: with every kind of table; landing again, replay and rebuild do not bring the rows back."""
     beginnings = [text[:16] for text in OF_PERSON[:2]] + [OF_PERSON[2]]
+    people.spark.sql(f"create schema {prefix}_audit")
+    batch = f"{prefix}_audit.{prefix}_silver_people"
+    people.spark.sql(f"create table {batch} as select * from {prefix}_silver.people")
     assert len(people.files_with(*beginnings)) > 10
     before = people.rows()
     feed = people.project.feeds["people"]
