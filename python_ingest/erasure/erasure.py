@@ -1,8 +1,8 @@
 """One erasure, in steps that can be repeated: a killed erasure is finished by the same command.
 
 First the person is recorded in `ops.erasures`: from then on, no landing brings the rows back. Then the rows
-leave the tables, from bronze on, and at last the earlier versions of the tables and their logs. Bronze's are
-the last of all, because a repeated erasure reads in them which values to search.
+leave the tables, from bronze on, and at last the earlier versions of the tables and their logs. Until those
+of bronze are deleted, a repeated erasure reads there which values to search; afterwards it says so.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
@@ -15,6 +14,7 @@ from python_ingest.bronze.suppression import SEPARATORS, key_text
 from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.lake.hidden_rows import hidden_rows
+from python_ingest.lake.versions_by_format import versions_of
 from python_ingest.ops.erasures import Erased, Erasures
 
 if TYPE_CHECKING:
@@ -164,12 +164,11 @@ def personal_values(spark: SparkSession, person: Person, *, is_started: bool) ->
         return found
     rows = spark.table(table)
     if is_started:
-        try:
-            before = spark.sql(f"select * from {table} version as of {person.erased.bronze_version}")
-            before.limit(1).collect()
+        version = person.erased.bronze_version
+        found.is_whole = versions_of(spark, table).why_lost(version) is None
+        if found.is_whole:
+            before = spark.sql(f"select * from {table} version as of {version}")
             rows = rows.unionByName(before, allowMissingColumns=True)
-        except PySparkException:  # that version is deleted already
-            found.is_whole = False
     types = {column: column for column in person.key}
     marked = rows.crossJoin(f.broadcast(person.view(spark))).withColumn(
         "_is_theirs", is_theirs(person, dict(rows.dtypes), types)
