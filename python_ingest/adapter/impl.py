@@ -16,20 +16,20 @@ from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
-from python_ingest.adapter.connections import QuickCursor, TidemarkConnectionManager, is_open
+from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.once import Once, once
 from python_ingest.adapter.past import PastAdapter
+from python_ingest.adapter.recording import RecordingAdapter
 from python_ingest.console.interrupts import end
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
-    from pyspark.sql import SparkSession
 
     from python_ingest.incremental.plan import Plan
     from python_ingest.lake.delta_log import DeltaLog
 
 
-class TidemarkAdapter(PastAdapter):
+class TidemarkAdapter(RecordingAdapter, PastAdapter):
     """dbt-spark's adapter for a lake.
 
     On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The
@@ -48,11 +48,6 @@ class TidemarkAdapter(PastAdapter):
         is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
         if is_dbt and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, end)  # dbt's own handler waits for Spark
-
-    @available
-    def is_embedded(self) -> bool:
-        """Return whether Spark runs in this process."""
-        return bool(self.config.credentials.is_embedded)
 
     @available
     def has_one_session(self) -> bool:
@@ -157,25 +152,6 @@ class TidemarkAdapter(PastAdapter):
         return plan_of(catalog, sql, request_of(request))
 
     @available
-    def provenance(self) -> dict[str, Any]:
-        """Return what this command ran with, for its row in `ops.runs`."""
-        from python_ingest.history.provenance import provenance
-
-        return provenance(Path(self.config.project_root), self.config.cli_vars)
-
-    @available
-    def measure_reads(self, name: str) -> None:
-        """Measure what the statements of this thread read, until the thread measures for another name."""
-        self._session().sparkContext.setJobGroup(name, name)
-
-    @available
-    def bytes_read(self, name: str) -> int:
-        """Return the bytes that Spark's tasks have read for a name of `measure_reads`."""
-        from python_ingest.adapter.reads import bytes_read
-
-        return bytes_read(self._session(), name)
-
-    @available
     def pinned(self, sql: str, readings: dict[str, str]) -> str:
         """Return a query in which each table (`schema.table`) is read by the given SQL."""
         from python_ingest.incremental.pinning import pinned
@@ -245,18 +221,3 @@ class TidemarkAdapter(PastAdapter):
             self._session().catalog.dropTempView(name)
         else:
             self.execute(f"drop view if exists {name}")
-
-    def _rows(self, sql: str) -> list[dict[str, Any]]:
-        """Run a statement and return its rows."""
-        return [row.dict() for row in self.execute(sql, fetch=True)[1].rows]
-
-    def _session(self) -> SparkSession:
-        """Return the session of all statements. `getOrCreate` would restore the first target's settings."""
-        from python_ingest.lake.delta_log import make_active
-
-        if not is_open(QuickCursor.given[0]):
-            self.execute("select 1")  # opens the session from the profile
-        session: SparkSession = QuickCursor.given[0]
-        if self.is_embedded():
-            make_active(session)
-        return session

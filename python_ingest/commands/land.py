@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from python_ingest.commands.landed import Outcome, print_landed
+from python_ingest.commands.landed import Outcome, print_landed, rows_of
 from python_ingest.console.interrupts import on_interrupt
 from python_ingest.console.output import count_of, output
 from python_ingest.errors import LandingError, SparkLostError, TidemarkError
@@ -24,6 +25,7 @@ from python_ingest.files.progress import Progress, shown
 from python_ingest.kafka.landing import TopicLander
 from python_ingest.lake.place import lake_location
 from python_ingest.lake.table_locks import lock_tables, locked
+from python_ingest.lineage.landings import report_landing
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.project import Project
 
@@ -77,11 +79,12 @@ def land(
     if not feeds:
         output.text("  nothing to land: no feed is selected", "nothing_selected")
     for feed in feeds:
-        started = time.monotonic()
+        started, began = time.monotonic(), datetime.now(timezone.utc)
         try:
             with locked(feed.table, f"{project.ops_schema}.landing"):
                 outcome = _land_one(spark, project, feed, how)
         except TidemarkError as error:
+            report_landing(spark, project, feed, began, error)
             if len(feeds) == 1 or isinstance(error, SparkLostError):
                 raise
             failed.append((feed, error))
@@ -90,6 +93,7 @@ def land(
         if outcome is not None:
             outcomes.append(outcome)
             print_landed(feed, outcome, time.monotonic() - started)
+            report_landing(spark, project, feed, began, rows_of(outcome))
     if failed:
         raise LandingError(
             f"{count_of(len(failed), 'feed')} failed to land: {', '.join(feed.name for feed, _ in failed)}.",

@@ -14,6 +14,13 @@ from python_ingest.postgresql.outcome import LandedTable
 Outcome = Landed | LandedTable | LandedTopic
 
 
+def rows_of(outcome: Outcome) -> int:
+    """Return how many rows a landing has appended."""
+    if isinstance(outcome, LandedTopic):
+        return outcome.messages
+    return outcome.rows + (outcome.deleted if isinstance(outcome, LandedTable) else outcome.replayed)
+
+
 def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
     """Print one line for a landing, and a note for each point to check.
 

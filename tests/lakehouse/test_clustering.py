@@ -36,7 +36,7 @@ sources:
 """
 
 
-@both_formats
+@both_formats_nightly
 def test_new_files_are_clustered_and_trigger_nothing(
     guarded: Guarded, table_format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -328,6 +328,13 @@ FAULTS = (
         f"{LAKE}test_cluster.py",
     ),
     Fault(
+        "runs and landings send OpenLineage events",
+        "python_ingest/lineage/sending.py",
+        "    except Exception as error:",
+        "    except KeyError as error:",
+        f"{LAND}test_lineage.py::test_events_go_to_a_server_and_a_lost_one_is_one_warning",
+    ),
+    Fault(
         "processes that share a catalog",
         "python_ingest/lake/table_locks.py",
         "select pg_try_advisory_lock(%s::bigint)",

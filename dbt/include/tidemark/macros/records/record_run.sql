@@ -19,6 +19,7 @@
         {% set locked = adapter.lock_state(dbt.table_name(dbt.ops_table('runs'))) %}
         {% do dbt.insert_record(dbt.ops_table('runs'), dbt.run_columns(), run) %}
         {% do adapter.unlock_tables(locked) %}
+        {% do adapter.report_lineage(run, results) %}
     {% endif %}
     {% do dbt.drop_all_kept() %}
     {% do dbt.stop_signing() %}

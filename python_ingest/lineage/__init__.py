@@ -1,0 +1,1 @@
+"""OpenLineage events: what runs and landings read and wrote, for a lineage server."""
