@@ -87,7 +87,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         now = "timestamp '2999-01-01 00:00:00'"
         guarded.spark.sql(f"call lakehouse.system.expire_snapshots('{guarded.table(model)}', {now}, 1)")
     else:
-        list(expire(guarded.spark, [guarded.table(model)], 0, f"{guarded.prefix}_ops"))
+        expire(guarded.spark, guarded.table(model), 0, f"{guarded.prefix}_ops")
 
 
 @both_formats_nightly
