@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from python_ingest.erasure.person import Person, is_theirs
 from python_ingest.feeds.declarations import Feed
 from python_ingest.lake.hidden_rows import hidden_rows
 from python_ingest.lake.table_format import DELTA, table_exists, table_format
-from python_ingest.lake.versions_by_format import SIGNED
-from python_ingest.project import VIEWS, Project
+from python_ingest.lake.versions_by_format import signed
+from python_ingest.project import Project
+from python_ingest.project.nodes import VIEWS, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +48,7 @@ def failed_batch(project: Project, table: str) -> str:
         project: the project.
         table: the model's table, `schema.name`.
     """
-    return f"{project.ops_schema.removesuffix('ops')}audit.{table.replace('.', '_')}"
+    return f"{project.audit_schema}.{table.replace('.', '_')}"
 
 
 def source_of(project: Project, feed: Feed) -> Any:
@@ -67,7 +69,7 @@ def dependents(spark: SparkSession, project: Project, person: Person) -> list[De
         below |= more
     found = []
     for node in nodes:
-        table = f"{node.schema}.{node.alias}"
+        table = table_of(node)
         if node.unique_id in below and node.config.materialized not in VIEWS and table_exists(spark, table):
             renamed = node.config.meta.get(KEY_COLUMNS) or {}
             columns = {column: str(renamed.get(column, column)) for column in person.key}
@@ -86,14 +88,14 @@ def rows_of(spark: SparkSession, person: Person, dependent: Dependent) -> int:
     return beside.where(is_theirs(person, dict(rows.dtypes), dependent.columns)).count()
 
 
-def delete_rows(spark: SparkSession, person: Person, dependent: Dependent, *, signed: bool = False) -> int:
+def delete_rows(spark: SparkSession, person: Person, dependent: Dependent, *, as_run: bool = False) -> int:
     """Delete the rows of the person from a table, in one commit that does not hold the key.
 
     Args:
         spark: the session.
         person: the person.
         dependent: the table.
-        signed: whether the engine takes the commit for one of its own runs.
+        as_run: whether the engine takes the commit for one of its own runs.
 
     Returns:
         The number of deleted rows; if it is 0, nothing is committed.
@@ -109,19 +111,16 @@ def delete_rows(spark: SparkSession, person: Person, dependent: Dependent, *, si
         text = f"trim({one})" if types[name] == "string" else one
         other = value if types[name] == "string" else f"try_cast({value} as {types[name]})"
         conditions.append(f"{text} = {other}")
-    signs = signed and table_format(spark) == DELTA
+    is_signed = as_run and table_format(spark) == DELTA
     person.view(spark).createOrReplaceTempView(VIEW)
-    if signs:
-        spark.conf.set(SIGNED, "tidemark")
     try:
-        spark.sql(
-            f"merge into {dependent.table} as present using {VIEW} as person "
-            f"on {' and '.join(conditions)} when matched then delete"
-        )
+        with signed(spark, "tidemark") if is_signed else nullcontext():
+            spark.sql(
+                f"merge into {dependent.table} as present using {VIEW} as person "
+                f"on {' and '.join(conditions)} when matched then delete"
+            )
     finally:
         spark.catalog.dropTempView(VIEW)
-        if signs:
-            spark.conf.unset(SIGNED)
     return number
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.project.build import plain_message
+from python_ingest.project.nodes import stored, table_of
 
-VIEWS = ("view", "ephemeral")
 OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # never run: its `meta` has the schema of the state tables
 
 
@@ -34,6 +34,11 @@ class Project:
     ops_schema: str
     tables: tuple[str, ...] = ()
     manifest: Any = None
+
+    @property
+    def audit_schema(self) -> str:
+        """The schema of the batches that have failed an audit."""
+        return str(self.manifest.nodes[OPS_SCHEMA].config.meta["audit_schema"])
 
 
 def enter_root() -> Path:
@@ -79,9 +84,7 @@ def load(*, silent: bool = False) -> Project:
     ops_schema = str(manifest.nodes[OPS_SCHEMA].config.meta["ops_schema"])
     kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
     tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
-    for node in manifest.nodes.values():
-        if node.resource_type in ("seed", "snapshot", "model") and node.config.materialized not in VIEWS:
-            tables.append(f"{node.schema}.{node.alias}")
+    tables += [table_of(node) for node in stored(manifest)]
     return Project(root, feeds_of(sources), ops_schema, tuple(sorted(tables)), manifest)
 
 

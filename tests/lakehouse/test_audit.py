@@ -35,7 +35,7 @@ select id, name from {{ changes(source('input', 'readings_in')) }}
 BELOW = "{{ config(unique_key='name') }} select name, count(*) as ids from {{ ref('summed') }} group by name"
 ODD = "select * from {{ ref('summed') }} where id % 100 = 99"
 PER_NAME = """
-{{ config(incremental_strategy='insert_overwrite', partition_by='name', unique_key=['name', 'id'],
+{{ config(incremental_strategy='insert_overwrite', partition_by='name', unique_key='id',
           meta={'audit': true}) }}
 select touched.name, present.id, present.id is null as _is_deleted
 from {{ touched_keys(source('input', 'readings_in'), 'name') }} as touched

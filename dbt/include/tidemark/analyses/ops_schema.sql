@@ -1,3 +1,3 @@
-{# Never run. It tells Python the schema of the state tables; a project's `+schema` for all models does not change `meta`. #}
-{{ config(meta={'ops_schema': generate_schema_name('ops', none)}) }}
+{# Never run. It tells Python the schemas of the state tables and of failed batches; a project's `+schema` does not change `meta`. #}
+{{ config(meta={'ops_schema': generate_schema_name('ops', none), 'audit_schema': generate_schema_name('audit', none)}) }}
 select 1 as one

@@ -25,24 +25,23 @@
 {# The ids of everything that a node reads, directly and through other nodes. #}
 {% macro ancestors(node) %}
     {% set found = {} %}
-    {% set open = dbt.dependencies(node) %}
-    {% for below in open %}
-        {% if below.unique_id not in found %}
+    {% set open = [node] %}
+    {% for reader in open %}  {# grows while it is read #}
+        {% for below in dbt.dependencies(reader) if below.unique_id not in found %}
             {% do found.update({below.unique_id: true}) %}
             {% if below.resource_type != 'source' %}
-                {% do found.update(dbt.ancestors(below)) %}
+                {% do open.append(below) %}
             {% endif %}
-        {% endif %}
+        {% endfor %}
     {% endfor %}
     {{ return(found) }}
 {% endmacro %}
 
-{# True for a test of the grain: a table is always written once a key. #}
+{# True for a test of the grain: a table is written once a key. Partitions are replaced one by one, and another one may have the key. #}
 {% macro is_kept_by_merge(test) %}
     {% if not test.test_metadata or test.test_metadata.name not in ('unique', 'unique_key') or not dbt.is_built_in(test) %}
         {{ return(false) }}
     {% endif %}
-    {% set asked = test.test_metadata.kwargs %}
-    {% set tested = dbt.as_list(asked.columns or asked.column_name) %}
-    {{ return(dbt.as_list(config.get('unique_key')) | reject('in', tested) | list == []) }}
+    {% set replaced = dbt.as_list(config.get('partition_by')) if config.get('incremental_strategy') == 'insert_overwrite' else [] %}
+    {{ return(replaced | reject('in', dbt.as_list(config.get('unique_key'))) | list == [] and dbt.covers_the_key(test, config)) }}
 {% endmacro %}

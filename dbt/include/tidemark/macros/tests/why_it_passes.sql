@@ -26,29 +26,32 @@
         {{ return(none) }}
     {% endif %}
     {% set relation = dbt.relation_of(tables[0]) %}
-    {% set asked = test.test_metadata.kwargs %}
     {% if name == 'not_null' %}
-        {% if asked.column_name ~ ' is not null' in dbt.by_format('enforced')(dbt.table_state(relation).properties) %}
+        {% if test.test_metadata.kwargs.column_name ~ ' is not null' in dbt.by_format('enforced')(dbt.table_state(relation).properties) %}
             {{ return('a constraint of the table') }}
         {% endif %}
-    {% elif not test.config.get('where') and dbt.was_written_once_a_key(tables[0], relation, dbt.as_list(asked.columns or asked.column_name)) %}
+    {% elif not test.config.get('where') and dbt.covers_the_key(test, tables[0].config) and dbt.was_written_once_a_key(tables[0], relation) %}
         {{ return('written once a key') }}
     {% endif %}
     {{ return(none) }}
 {% endmacro %}
 
 {# True if everything since the test last passed is one commit of this command, which wrote no key twice. #}
-{% macro was_written_once_a_key(node, relation, columns) %}
+{% macro was_written_once_a_key(node, relation) %}
     {% set written = dbt.run_state('written').get(node.unique_id, {}) %}
     {% set window = dbt.tested_window(relation) %}
     {% if not written.get('once_a_key') or window.last != written.version %}
         {{ return(false) }}
     {% endif %}
-    {% for key in dbt.as_list(node.config.get('unique_key')) if key not in columns %}
-        {{ return(false) }}
-    {% endfor %}
     {{ return(
         written.get('is_whole', false)
         or window.state == 'incremental' and dbt.commits_of(relation, window) | length == 1
     ) }}
+{% endmacro %}
+
+{# True if a test of uniqueness looks at all columns of a model's `unique_key`. #}
+{% macro covers_the_key(test, settings) %}
+    {% set asked = test.test_metadata.kwargs %}
+    {% set keys = dbt.as_list(settings.get('unique_key')) %}
+    {{ return(keys != [] and keys | reject('in', dbt.as_list(asked.columns or asked.column_name)) | list == []) }}
 {% endmacro %}
