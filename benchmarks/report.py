@@ -10,6 +10,8 @@ from statistics import median
 
 from pyspark.sql import SparkSession
 
+from python_ingest.doctor.limits import DEFAULT, VARIABLE
+
 
 def spread(seconds: Sequence[float]) -> str:
     """Return the median, the lowest and the highest of seconds as text."""
@@ -24,7 +26,7 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, alig
 def machine() -> str:
     """Return a description of the machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
-    driver = os.environ.get("TIDEMARK_DRIVER_MEMORY") or "2g"
+    driver = os.environ.get(VARIABLE) or DEFAULT
     return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory ({driver} for Spark), {platform.system()}"
 
 

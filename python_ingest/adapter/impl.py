@@ -19,7 +19,6 @@ from python_ingest.adapter import locks
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.once import Once, once
 from python_ingest.adapter.past import PastAdapter
-from python_ingest.adapter.recording import RecordingAdapter
 from python_ingest.console.interrupts import end
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from python_ingest.lake.delta_log import DeltaLog
 
 
-class TidemarkAdapter(RecordingAdapter, PastAdapter):
+class TidemarkAdapter(PastAdapter):
     """dbt-spark's adapter for a lake.
 
     On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The

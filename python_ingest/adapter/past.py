@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
 from dbt.adapters.base.meta import available
-from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 
 from python_ingest.adapter.locks import WITHOUT_SPARK, as_errors_of_dbt
 from python_ingest.adapter.once import Once, once
+from python_ingest.adapter.recording import RecordingAdapter
 from python_ingest.errors import TidemarkError
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
     from dbt.adapters.spark.column import SparkColumn
-    from pyspark.sql import SparkSession
 
     from python_ingest.history.past import Past, Reading
 
@@ -43,8 +41,8 @@ class PastRelation(SparkRelation):
         return self.render_event_time_filtered(self.past)
 
 
-class PastAdapter(SparkAdapter):
-    """dbt-spark's adapter, whose relations read the past if the command's variables name a run.
+class PastAdapter(RecordingAdapter):
+    """The part of the adapter whose relations read the past if the command's variables name a run.
 
     Only what `ref()` and `source()` give is changed, and without the variable nothing is.
     """
@@ -102,14 +100,6 @@ class PastAdapter(SparkAdapter):
 
         past: Past = once(self._known, "", look)
         return past
-
-    @abstractmethod
-    def _rows(self, sql: str) -> list[dict[str, Any]]:
-        """Run a statement and return its rows."""
-
-    @abstractmethod
-    def _session(self) -> SparkSession:
-        """Return the session of all statements."""
 
 
 def _refuse(as_of: Any) -> None:

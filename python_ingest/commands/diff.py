@@ -9,7 +9,8 @@ from python_ingest.console.output import NARROW, output
 from python_ingest.errors import TidemarkError
 from python_ingest.history.differences import ADDED, CHANGED, Difference, differences, version_after
 from python_ingest.history.runs import choose_run, recorded_runs
-from python_ingest.project import VIEWS, Project
+from python_ingest.project import Project
+from python_ingest.project.nodes import stored, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,7 @@ def show_differences(
     """
     started = time.monotonic()
     node = _node(project, name)
-    table = f"{node.schema}.{node.alias}"
+    table = table_of(node)
     runs = recorded_runs(spark, project.ops_schema)
     before = version_after(runs, choose_run(runs, first), table)
     after = version_after(runs, choose_run(runs, last), table) if last else None
@@ -58,14 +59,10 @@ def show_differences(
 
 def _node(project: Project, name: str) -> Any:
     """Return the node of dbt's manifest whose table has a name."""
-    nodes = [
-        node
-        for node in project.manifest.nodes.values()
-        if node.resource_type in ("model", "seed", "snapshot") and node.config.materialized not in VIEWS
-    ]
-    found = [node for node in nodes if name in (node.name, node.alias, f"{node.schema}.{node.alias}")]
+    nodes = stored(project.manifest)
+    found = [node for node in nodes if name in (node.name, node.alias, table_of(node))]
     if len(found) != 1:
-        many = ", ".join(f"{node.schema}.{node.alias}" for node in found)
+        many = ", ".join(table_of(node) for node in found)
         raise TidemarkError(
             f"{len(found)} tables are called {name}: {many}." if found else f"No model builds {name}.",
             "Give schema.name." if found else "`dbt ls --resource-type model` lists the models.",

@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from python_ingest.clock import utc_now
 from python_ingest.commands.landed import Outcome, print_landed, rows_of
 from python_ingest.console.interrupts import on_interrupt
 from python_ingest.console.output import count_of, output
@@ -79,7 +79,7 @@ def land(
     if not feeds:
         output.text("  nothing to land: no feed is selected", "nothing_selected")
     for feed in feeds:
-        started, began = time.monotonic(), datetime.now(timezone.utc)
+        started, began = time.monotonic(), utc_now()
         try:
             with locked(feed.table, f"{project.ops_schema}.landing"):
                 outcome = _land_one(spark, project, feed, how)

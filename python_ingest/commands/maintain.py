@@ -14,6 +14,7 @@ from python_ingest.lake.retention import Kept
 from python_ingest.lake.table_locks import locked
 from python_ingest.ops import STATE_TABLES
 from python_ingest.project import Project
+from python_ingest.project.nodes import table_of
 from python_ingest.report.words import size
 
 if TYPE_CHECKING:
@@ -123,5 +124,5 @@ def declared_clustering(project: Project) -> dict[str, list[str]]:
                 f"Set it to a column or a list of columns: {node.original_file_path}, or its properties.",
             )
         if columns:
-            declared[f"{node.schema}.{getattr(node, 'identifier', None) or node.alias}"] = columns
+            declared[table_of(node)] = columns
     return declared

@@ -128,7 +128,7 @@ class Erasure:
         for one in self._dependents():
             if one.keeps:
                 continue
-            rows = delete_rows(self.spark, self.person, one, signed=True)
+            rows = delete_rows(self.spark, self.person, one, as_run=True)
             left += [one.table] * (rows > 0)
             yield self._done(one.table, "deleted" if rows else "built without them", before.get(one.table, 0))
         if left:

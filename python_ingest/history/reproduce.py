@@ -18,9 +18,10 @@ from python_ingest.history.past import Past
 from python_ingest.history.provenance import HIDDEN, provenance
 from python_ingest.history.runs import UNDO, Run
 from python_ingest.lake.delta_log import make_active
-from python_ingest.project import VIEWS, Project, invoke_dbt, target_name
+from python_ingest.project import Project, invoke_dbt, target_name
 from python_ingest.project.build import plain_message
 from python_ingest.project.compiled_models import Compiled, compiled, compiled_nodes
+from python_ingest.project.nodes import VIEWS, table_of, tables_below
 from python_ingest.project.verify import AT_ONCE, Verdict, compare, timed
 
 if TYPE_CHECKING:
@@ -148,14 +149,14 @@ class Reproduction:
         for node in manifest.nodes.values():
             if node.resource_type == "model" and node.config.materialized in VIEWS:
                 node.config.materialized = "ephemeral"  # the views of the commit, not those of the catalog
-            elif node.resource_type in ("model", *NOT_FROM_VERSIONS) and _table(node) in wanted:
-                nodes[_table(node)] = node
+            elif node.resource_type in ("model", *NOT_FROM_VERSIONS) and table_of(node) in wanted:
+                nodes[table_of(node)] = node
         reasons = {table: why for table in wanted if (why := self._why_not(nodes.get(table), manifest))}
         chosen = [node for table, node in nodes.items() if table not in reasons]
         if not chosen:
             return nodes, {}, reasons
         found = compiled_nodes(manifest, [f"fqn:{'.'.join(node.fqn)}" for node in chosen], variables)
-        models = {_table(node): compiled(node, manifest) for node in found}
+        models = {table_of(node): compiled(node, manifest) for node in found}
         return nodes, {table: model for table, model in models.items() if table in wanted}, reasons
 
     def _why_not(self, node: Any, manifest: Any) -> str | None:
@@ -167,7 +168,7 @@ class Reproduction:
         if node.language != "sql":
             return "its model is not SQL"
         try:
-            for table in (*_tables_below(node, manifest), _table(node)):
+            for table in (*tables_below(node, manifest), table_of(node)):
                 self._past.reading(table)
         except TidemarkError as error:
             return error.what
@@ -195,18 +196,3 @@ class Reproduction:
         columns = ("git_commit", "git_is_dirty", "locks", "dbt_version", "tidemark_version", "target", "vars")
         row: Any = runs.where(runs.invocation_id == self.run.id).select(*columns).first()
         return {**row.asDict(), "locks": row["locks"] or {}}
-
-
-def _table(node: Any) -> str:
-    return f"{node.schema}.{node.alias}"
-
-
-def _tables_below(node: Any, manifest: Any) -> Iterator[str]:
-    """Yield the tables that a model reads, directly and through views."""
-    for name in node.depends_on.nodes:
-        if name in manifest.sources:
-            yield f"{manifest.sources[name].schema}.{manifest.sources[name].identifier}"
-        elif name in manifest.nodes and manifest.nodes[name].config.materialized in VIEWS:
-            yield from _tables_below(manifest.nodes[name], manifest)
-        elif name in manifest.nodes:
-            yield _table(manifest.nodes[name])

@@ -13,8 +13,8 @@ from python_ingest.errors import TidemarkError
 from python_ingest.lake.clustering import Clustering, NewFiles, in_partitions
 from python_ingest.lake.delta_log import DeltaLog
 from python_ingest.lake.retention import set_properties
-from python_ingest.lake.table_format import CLUSTERED, DELTA, loaded_iceberg, table_format
-from python_ingest.lake.versions_by_format import SIGNED
+from python_ingest.lake.table_format import CLUSTERED, DELTA, iceberg_call, loaded_iceberg, table_format
+from python_ingest.lake.versions_by_format import signed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,11 +47,8 @@ class DeltaClustering(Clustering):
         return self._optimized("full" if present and present != self.columns else "")
 
     def _optimized(self, how: str) -> tuple[int, int]:
-        self._spark.conf.set(SIGNED, BY_US)
-        try:
+        with signed(self._spark, BY_US):
             metrics: Any = self._spark.sql(f"optimize {self._table} {how}").collect()[0]["metrics"]
-        finally:
-            self._spark.conf.unset(SIGNED)
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def _keep_statistics(self) -> None:
@@ -156,12 +153,12 @@ class IcebergClustering(Clustering):
         options = "'rewrite-all', 'true'" if where or is_first else "'min-input-files', '2'"
         names = ", ".join(self.columns)
         order = names if len(self.columns) == 1 else f"zorder({names})"
-        arguments = f"table => '{self._table}', strategy => 'sort', sort_order => '{order}'"
+        arguments = ["strategy => 'sort'", f"sort_order => '{order}'", f"options => map({options})"]
         if where:
             text = where.replace("\\", "\\\\").replace("'", "\\'")
-            arguments += f", where => '{text}'"
-        call = f"call {self._spark.catalog.currentCatalog()}.system.rewrite_data_files"
-        row: Any = self._spark.sql(f"{call}({arguments}, options => map({options}))").collect()[0]
+            arguments.append(f"where => '{text}'")
+        call = iceberg_call(self._spark, "rewrite_data_files", self._table, *arguments)
+        row: Any = self._spark.sql(call).collect()[0]
         sequence = loaded_iceberg(self._spark, self._table).currentSnapshot().sequenceNumber()
         mark = json.dumps({"columns": self.columns, "sequence": sequence})
         set_properties(self._spark, self._table, {CLUSTERED: mark})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.lake.jvm import java_class
-from python_ingest.lake.table_format import loaded_iceberg, location_of, snapshots_of
+from python_ingest.lake.jvm import each, java_class
+from python_ingest.lake.table_format import iceberg_call, loaded_iceberg, location_of, snapshots_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,10 +20,10 @@ def prepare_iceberg(spark: SparkSession, table: str) -> int:
     manifest is only rewritten together with its data files.
     """
     if removed_files(spark, table):
-        _call(spark, "rewrite_manifests", table, "use_caching => false")
+        spark.sql(iceberg_call(spark, "rewrite_manifests", table, "use_caching => false"))
     if removed_files(spark, table):
-        _call(spark, "rewrite_data_files", table, "options => map('rewrite-all', 'true')")
-        _call(spark, "rewrite_manifests", table, "use_caching => false")
+        spark.sql(iceberg_call(spark, "rewrite_data_files", table, "options => map('rewrite-all', 'true')"))
+        spark.sql(iceberg_call(spark, "rewrite_manifests", table, "use_caching => false"))
     line = snapshots_of(spark, table)
     return int(line[0]["snapshot_id"]) if line else 0
 
@@ -34,16 +34,13 @@ def purge_iceberg(spark: SparkSession, table: str) -> int:
     Returns:
         The number of files that were deleted besides those of expired snapshots.
     """
-    _call(spark, "expire_snapshots", table, f"older_than => {LATER}, retain_last => 1")
+    spark.sql(iceberg_call(spark, "expire_snapshots", table, f"older_than => {LATER}", "retain_last => 1"))
     needed = _needed(spark, table)
     place = java_class(spark, "org.apache.hadoop.fs.Path")(location_of(spark, table))
     session: Any = spark._jsparkSession
     system = place.getFileSystem(session.sessionState().newHadoopConf())
-    files, unneeded = system.listFiles(place, True), []
-    while files.hasNext():
-        path = files.next().getPath()
-        if path.toUri().getPath() not in needed:
-            unneeded.append(path)
+    paths = [file.getPath() for file in each(system.listFiles(place, True))]
+    unneeded = [path for path in paths if path.toUri().getPath() not in needed]
     for path in unneeded:
         system.delete(path, False)
     return len(unneeded)
@@ -66,7 +63,3 @@ def removed_files(spark: SparkSession, table: str) -> int:
     """Return how many removed files the present manifests still list."""
     row: Any = spark.sql(f"select sum(deleted_data_files_count) as number from {table}.manifests").first()
     return int(row["number"] or 0)
-
-
-def _call(spark: SparkSession, procedure: str, table: str, options: str) -> None:
-    spark.sql(f"call {spark.catalog.currentCatalog()}.system.{procedure}(table => '{table}', {options})")

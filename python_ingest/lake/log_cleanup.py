@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
+from python_ingest.clock import utc_now
 from python_ingest.lake.delta_log import DeltaLog
 from python_ingest.lake.jvm import java_class
-from python_ingest.lake.table_format import DELTA, table_format
+from python_ingest.lake.table_format import DELTA, iceberg_call, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,11 +88,9 @@ def _first_kept(files: DataFrame, hours: int) -> int:
 
 
 def _orphans(spark: SparkSession, table: str, hours: int, *, dry_run: bool) -> str:
-    return (
-        f"call {spark.catalog.currentCatalog()}.system.remove_orphan_files(table => '{table}', "
-        f"older_than => timestamp '{_horizon(max(hours, ORPHANED))}', dry_run => {str(dry_run).lower()})"
-    )
+    older = f"older_than => timestamp '{_horizon(max(hours, ORPHANED))}'"
+    return iceberg_call(spark, "remove_orphan_files", table, older, f"dry_run => {str(dry_run).lower()}")
 
 
 def _horizon(hours: int) -> str:
-    return f"{datetime.now(timezone.utc) - timedelta(hours=hours):%Y-%m-%d %H:%M:%S}"
+    return f"{utc_now() - timedelta(hours=hours):%Y-%m-%d %H:%M:%S}"

@@ -6,16 +6,16 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.clock import utc_time
+from python_ingest.clock import utc_now, utc_time
 from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.lake.clustering import Clustering
 from python_ingest.lake.jvm import silent_console
 from python_ingest.lake.log_cleanup import clean_log
 from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept, lacking, set_properties
-from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
+from python_ingest.lake.table_format import DELTA, iceberg_call, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -117,9 +117,8 @@ def compact(spark: SparkSession, table: str) -> tuple[int, int]:
     if table_format(spark) == DELTA:
         metrics = _first(spark, f"optimize {table}")["metrics"]
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
-    options = "map('min-input-files', '2')"
-    call = f"call {_catalog(spark)}.system.rewrite_data_files(table => '{table}', options => {options})"
-    row = _first(spark, call)
+    options = "options => map('min-input-files', '2')"
+    row = _first(spark, iceberg_call(spark, "rewrite_data_files", table, options))
     return row["rewritten_data_files_count"], row["added_data_files_count"]
 
 
@@ -135,7 +134,7 @@ def expire(spark: SparkSession, table: str, hours: int, ops_schema: str) -> tupl
     Returns:
         The number of deleted files, and the models that have yet to read a version: nothing is deleted then.
     """
-    horizon = datetime.now(timezone.utc) - timedelta(hours=hours)
+    horizon = utc_now() - timedelta(hours=hours)
     unread = unread_by(spark, table, marks_of(spark, ops_schema).get(table, {}), horizon)
     if unread:
         return 0, unread
@@ -179,11 +178,8 @@ def allowing(spark: SparkSession) -> Iterator[None]:
 
 
 def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
-    row = _first(
-        spark,
-        f"call {_catalog(spark)}.system.expire_snapshots(table => '{table}', "
-        f"older_than => timestamp '{horizon:%Y-%m-%d %H:%M:%S}', retain_last => {KEPT_SNAPSHOTS})",
-    )
+    limits = (f"older_than => timestamp '{horizon:%Y-%m-%d %H:%M:%S}'", f"retain_last => {KEPT_SNAPSHOTS}")
+    row = _first(spark, iceberg_call(spark, "expire_snapshots", table, *limits))
     return int(row["deleted_data_files_count"])
 
 
@@ -225,10 +221,6 @@ def _versions(spark: SparkSession, table: str) -> list[tuple[int, datetime]]:
         history = spark.sql(f"describe history {table}").selectExpr("version", "unix_micros(timestamp)")
         return [(version, utc_time(at)) for version, at in sorted(history.collect(), reverse=True)]
     return [(row["snapshot_id"], utc_time(row["at"])) for row in snapshots_of(spark, table)]
-
-
-def _catalog(spark: SparkSession) -> str:
-    return str(spark.catalog.currentCatalog())
 
 
 def _first(spark: SparkSession, statement: str) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from python_ingest.clock import utc_now
 from python_ingest.lake.clustering import NewFiles
 from python_ingest.lake.clustering_by_format import clusterings_of
 from python_ingest.lake.delta_log import DeltaLog
@@ -70,7 +71,7 @@ def plan(
     Raises:
         TidemarkError: if a table cannot be clustered by its columns.
     """
-    horizon = datetime.now(timezone.utc) - timedelta(hours=kept.hours)
+    horizon = utc_now() - timedelta(hours=kept.hours)
     marks = marks_of(spark, ops_schema)
     clusterings = clusterings_of(spark, tables, clustered or {})
     for table in tables:

@@ -12,6 +12,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.lake.delta_cut import DeltaCut
 from python_ingest.lake.iceberg_purge import prepare_iceberg, purge_iceberg, removed_files
 from python_ingest.lake.maintenance import expire, marks_of
+from python_ingest.lake.retention import set_properties
 from python_ingest.lake.table_format import DELTA, table_exists, table_format
 from python_ingest.lake.versions_by_format import versions_of
 
@@ -38,7 +39,7 @@ def prepare(spark: SparkSession, table: str, ops_schema: str, erasure_id: str) -
     _, unread = expire(spark, table, 0, ops_schema)
     if unread:
         raise _unread(table, unread)
-    spark.sql(f"alter table {table} set tblproperties ('{MARK}' = '{erasure_id}')")
+    set_properties(spark, table, {MARK: erasure_id})
     return versions_of(spark, table).present
 
 

@@ -31,6 +31,19 @@ def table_exists(spark: SparkSession, table: str) -> bool:
     return spark.catalog.tableExists(f"{spark.catalog.currentCatalog()}.{table}")
 
 
+def iceberg_call(spark: SparkSession, procedure: str, table: str, *arguments: str) -> str:
+    """Return the statement that calls one of Iceberg's procedures for a table.
+
+    Args:
+        spark: the session, whose current catalog has the table.
+        procedure: the name, such as `rewrite_manifests`.
+        table: `schema.name`.
+        arguments: the other arguments, such as `retain_last => 1`.
+    """
+    given = ", ".join([f"table => '{table}'", *arguments])
+    return f"call {spark.catalog.currentCatalog()}.system.{procedure}({given})"
+
+
 def properties_of_new(spark: SparkSession) -> dict[str, str]:
     """Return the properties that every new table has."""
     if table_format(spark) == DELTA:

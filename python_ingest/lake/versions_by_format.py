@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,14 @@ from pyspark.errors import PySparkException
 
 from python_ingest.lake.delta_log import DeltaLog, has_jvm
 from python_ingest.lake.delta_statements import log_of
-from python_ingest.lake.table_format import CLUSTERED, DELTA, loaded_iceberg, snapshots_of, table_format
+from python_ingest.lake.table_format import (
+    CLUSTERED,
+    DELTA,
+    iceberg_call,
+    loaded_iceberg,
+    snapshots_of,
+    table_format,
+)
 from python_ingest.lake.versions import Versions
 
 if TYPE_CHECKING:
@@ -20,6 +28,16 @@ if TYPE_CHECKING:
 SIGNED = "spark.databricks.delta.commitInfo.userMetadata"
 BY_UNDO = "tidemark undo "  # not the signature of runs: until an undo is recorded, a run corrects the table
 SEED = "tidemark.checksum"  # a seed is written only if its file has another one
+
+
+@contextmanager
+def signed(spark: SparkSession, by: str) -> Iterator[None]:
+    """Name who makes the Delta commits of a block, in their `userMetadata`."""
+    spark.conf.set(SIGNED, by)
+    try:
+        yield
+    finally:
+        spark.conf.unset(SIGNED)
 
 
 class DeltaVersions(Versions):
@@ -66,11 +84,8 @@ class DeltaVersions(Versions):
 
     def restore(self, version: int, undo: str) -> int:
         """Restore the table in one commit, which names the undo."""
-        self._spark.conf.set(SIGNED, f"{BY_UNDO}{undo}")
-        try:
+        with signed(self._spark, f"{BY_UNDO}{undo}"):
             self._spark.sql(f"restore table {self._table} to version as of {version}")
-        finally:
-            self._spark.conf.unset(SIGNED)
         return DeltaLog(self._spark, self._table).version
 
     def drop(self) -> None:
@@ -151,8 +166,8 @@ class IcebergVersions(Versions):
         for name in (SEED, CLUSTERED):  # a rollback keeps properties
             if self._properties.containsKey(name):
                 self._spark.sql(f"alter table {self._table} unset tblproperties ('{name}')")
-        catalog = self._spark.catalog.currentCatalog()
-        self._spark.sql(f"call {catalog}.system.set_current_snapshot('{self._table}', {version})")
+        present = f"snapshot_id => {version}"
+        self._spark.sql(iceberg_call(self._spark, "set_current_snapshot", self._table, present))
         return version
 
     def drop(self) -> None:

@@ -35,7 +35,7 @@ from python_ingest.feeds.declarations import Feed
 from python_ingest.history.provenance import SECONDS, git_state
 from python_ingest.lineage.datasets import Tables, source_of
 from python_ingest.lineage.sending import without_user
-from python_ingest.project import VIEWS
+from python_ingest.project.nodes import table_of, tables_below
 
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
 PRODUCER = "https://pypi.org/project/tidemark"
@@ -80,14 +80,14 @@ def run_events(manifest: Any, run: Mapping[str, Any], results: Any, tables: Tabl
     rows = {row["model"]: row for row in run["model_runs"]}
     for result in results:
         node = result.node
-        table = f"{node.schema}.{getattr(node, 'alias', '')}"
+        table = table_of(node)
         if node.resource_type == "model" and table in rows:
             times = [timing for timing in result.timing if timing.name == "execute" and timing.completed_at]
             done = Done(
                 _utc(times[0].started_at) if times else started,
                 _utc(times[0].completed_at) if times else ended,
                 rows[table]["message"],
-                [tables.read(name) for name in dict.fromkeys(_tables_below(manifest, node))],
+                [tables.read(name) for name in dict.fromkeys(tables_below(manifest, node))],
                 [_output(tables, table, node, rows[table])],
             )
             yield from _events(
@@ -180,18 +180,6 @@ def _output(tables: Tables, table: str, node: Any, row: Mapping[str, Any]) -> Ou
         "fileCount": row["files_written"],
     }
     return tables.written(table, columns, statistics, row["table_version"])
-
-
-def _tables_below(manifest: Any, node: Any) -> Iterator[str]:
-    """Yield the tables that a model reads, directly or through views."""
-    for name in node.depends_on.nodes:
-        below = manifest.sources.get(name) or manifest.nodes.get(name)
-        if below is None:
-            continue
-        if below.resource_type == "model" and below.config.materialized in VIEWS:
-            yield from _tables_below(manifest, below)
-        else:
-            yield f"{below.schema}.{getattr(below, 'identifier', None) or below.alias}"
 
 
 def _utc(at: str | datetime) -> datetime:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from python_ingest.clock import utc_now
 from python_ingest.feeds.declarations import Feed
 from python_ingest.lineage.sending import is_on, send
 from python_ingest.project import Project
@@ -36,7 +37,7 @@ def report_landing(
 
         name = str(project.manifest.metadata.project_name) if project.manifest else project.root.name
         rows = outcome if isinstance(outcome, int) else None
-        done = Done(started, datetime.now(timezone.utc), str(outcome) if rows is None else None)
+        done = Done(started, utc_now(), str(outcome) if rows is None else None)
         yield from landing_events(name, feed, done, Tables(located_by(spark)), rows)
 
     send(events)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from python_ingest.errors import DbtError
+from python_ingest.project.nodes import table_of
 
 Progress = Callable[[str], None]
 TABLES = ("seed", "model", "snapshot")
@@ -94,7 +95,7 @@ def summarize(results: Iterable[Any]) -> Built:
             response = result.adapter_response
             said = str(response.get("_message", ""))
             rows = int(response.get("rows_affected") or 0)
-            table = f"{node.schema}.{node.alias}"
+            table = table_of(node)
             built.tables.append(Wrote(table, said, rows, result.execution_time))
         elif node.resource_type in ("test", "unit_test"):
             built.passed += 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from python_ingest.project import Project
 from python_ingest.project.model_code import code_of
+from python_ingest.project.nodes import table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +32,7 @@ def changed_models(spark: SparkSession, project: Project, tables: Sequence[str])
     ran = {row["model"]: row["contract"].split(".")[2:] for row in newest}
     found = {}
     for node in project.manifest.nodes.values():
-        table = f"{node.schema}.{node.alias}"
+        table = table_of(node)
         if table in tables and node.resource_type == "model" and ran.get(table):
             sql, macros, _ = ran[table][0].split("-")
             code = code_of(project.manifest, node.unique_id)

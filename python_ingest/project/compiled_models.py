@@ -13,6 +13,7 @@ from python_ingest.incremental.pinning import pinned
 from python_ingest.project import invoke_dbt
 from python_ingest.project.build import plain_message
 from python_ingest.project.model_code import code_of
+from python_ingest.project.nodes import table_of
 from python_ingest.project.selection import similar_names
 
 NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # the engine's macro `note` writes it
@@ -136,7 +137,7 @@ def compiled(node: Any, manifest: Any) -> Compiled:
     prunes = {note["prunes"]: note["said"] for note in notes if "prunes" in note}
     versions = {note["pins"]: note["as_of"] for note in notes if "pins" in note}
     return Compiled(
-        f"{node.schema}.{node.alias}",
+        table_of(node),
         pinned(node.compiled_code, versions) if versions else node.compiled_code,
         tuple(reads.values()),
         prunes,

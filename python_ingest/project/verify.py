@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.lake.delta_log import make_active
 from python_ingest.lake.table_format import table_exists
-from python_ingest.project import VIEWS
 from python_ingest.project.compiled_models import Compiled, compiled_models
+from python_ingest.project.nodes import VIEWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,9 +11,9 @@ from python_ingest.incremental.parse import parse
 from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
-from python_ingest.project import VIEWS
 from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors, no_model
 from python_ingest.project.model_code import code_of
+from python_ingest.project.nodes import VIEWS, table_of
 from python_ingest.prove.drawing import Table
 from python_ingest.prove.proof import Model
 from python_ingest.sqlcheck.models import findings_of
@@ -59,7 +59,7 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
     listing = ["--log-level", "none", "ls", "--select", *selected, "--output", "name"]
     listed: Any = dbtRunner(manifest).invoke(listing).result
     chosen = set(listed or [])
-    tables = {_name(node).lower(): node for node in _all_nodes(manifest)}
+    tables = {table_of(node).lower(): node for node in _all_nodes(manifest)}
     for node in [*manifest.sources.values(), *manifest.nodes.values()]:
         if node.resource_type in ("source", "seed", "snapshot"):
             _create_empty(spark, node)
@@ -70,7 +70,7 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
 
 
 def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, Any]) -> Candidate:
-    name = _name(node)
+    name = table_of(node)
     findings = tuple(str(one) for one in findings_of(manifest, node.unique_id))
     if NOTE.search(node.compiled_code):
         return Candidate(name, None, "it reads by changes() or another of the engine's macros", findings)
@@ -190,13 +190,9 @@ def _all_nodes(manifest: Any) -> Iterator[Any]:
             yield node
 
 
-def _name(node: Any) -> str:
-    return f"{node.schema}.{getattr(node, 'alias', None) or node.identifier}"
-
-
 def _create_empty(spark: SparkSession, node: Any, sql: str = "") -> None:
     """Create an empty table, or the view, that stands for a node."""
-    name = _name(node)
+    name = table_of(node)
     spark.sql(f"create schema if not exists {node.schema}")
     if node.resource_type == "model" and node.config.materialized in VIEWS:
         if node.config.materialized == "view":

@@ -12,7 +12,8 @@ from python_ingest.feeds.declarations import Feed as DeclaredFeed
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.lake.place import lake_location
 from python_ingest.lake.table_format import table_exists
-from python_ingest.project import VIEWS, Project
+from python_ingest.project import Project
+from python_ingest.project.nodes import stored, table_of
 from python_ingest.report.facts import REJECTED, Feed, Landing, Lateness, Report
 from python_ingest.report.periods import periods
 from python_ingest.report.state_tables import StateTables
@@ -50,7 +51,7 @@ def read_report(
     built = [table for table in present if table not in state_tables]
     rejected = [table for table in built if table.partition(".")[2].startswith(REJECTED)]
     sources = project.manifest.sources.values()
-    limits = {f"{source.schema}.{source.identifier}": limits_of(source) for source in sources}
+    limits = {table_of(source): limits_of(source) for source in sources}
     return Report(
         project=project.manifest.metadata.project_name,
         lake=lake_location(),
@@ -100,12 +101,7 @@ def _models(manifest: Any) -> list[Any]:
 
 def _ids(manifest: Any) -> dict[str, str]:
     """Return the unique id of each table's node or source."""
-    nodes = [node for node in manifest.nodes.values() if node.resource_type in ("model", "seed", "snapshot")]
-    stored = [node for node in nodes if node.config.materialized not in VIEWS]
-    sources = {
-        f"{source.schema}.{source.identifier}": source.unique_id for source in manifest.sources.values()
-    }
-    return {**sources, **{f"{node.schema}.{node.alias}": node.unique_id for node in stored}}
+    return {table_of(node): node.unique_id for node in (*manifest.sources.values(), *stored(manifest))}
 
 
 def _lineage(root: Path, page: Path) -> str | None:

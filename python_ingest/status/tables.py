@@ -13,7 +13,8 @@ from python_ingest.clock import Clock, utc_now, utc_time
 from python_ingest.console.output import count_of
 from python_ingest.lake.maintenance import marks_of
 from python_ingest.lake.table_format import table_exists
-from python_ingest.project import VIEWS, Project
+from python_ingest.project import Project
+from python_ingest.project.nodes import VIEWS, table_of
 from python_ingest.status.files import Files, files_of
 from python_ingest.status.level import Level
 
@@ -58,7 +59,7 @@ class TableStatus:
 def table_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -> list[TableStatus]:
     """Return the states of all models with tables, sorted by name."""
     nodes = [node for node in project.manifest.nodes.values() if node.resource_type == "model"]
-    models = sorted(f"{one.schema}.{one.alias}" for one in nodes if one.config.materialized not in VIEWS)
+    models = sorted(table_of(one) for one in nodes if one.config.materialized not in VIEWS)
     runs, marks = _last_runs(spark, project), marks_of(spark, project.ops_schema)
     files = {name: files_of(spark, name) for name in {*models, *marks}}
     found = []

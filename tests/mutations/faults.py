@@ -267,8 +267,8 @@ FAULTS = (
     Fault(
         "a run is undone",
         "python_ingest/lake/versions_by_format.py",
-        'self._spark.conf.set(SIGNED, f"{BY_UNDO}{undo}")',
-        'self._spark.conf.set(SIGNED, "tidemark")',
+        'with signed(self._spark, f"{BY_UNDO}{undo}"):',
+        'with signed(self._spark, "tidemark"):',
         f"{LAKE}test_undo.py::test_an_undo_that_is_killed_is_finished_or_corrected",
     ),
     Fault(

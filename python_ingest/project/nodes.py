@@ -1,0 +1,31 @@
+"""The nodes of dbt's manifest, and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+VIEWS = ("view", "ephemeral")
+
+
+def table_of(node: Any) -> str:
+    """Return the table of a model, seed, snapshot or source, as `schema.name`."""
+    return f"{node.schema}.{getattr(node, 'identifier', None) or getattr(node, 'alias', '')}"
+
+
+def stored(manifest: Any) -> list[Any]:
+    """Return the models, seeds and snapshots that have a table."""
+    nodes = [node for node in manifest.nodes.values() if node.resource_type in ("model", "seed", "snapshot")]
+    return [node for node in nodes if node.config.materialized not in VIEWS]
+
+
+def tables_below(manifest: Any, node: Any) -> Iterator[str]:
+    """Yield the tables that a model reads, directly and through views."""
+    for name in node.depends_on.nodes:
+        below = manifest.sources.get(name) or manifest.nodes.get(name)
+        if below is None:
+            continue
+        if below.resource_type == "model" and below.config.materialized in VIEWS:
+            yield from tables_below(manifest, below)
+        else:
+            yield table_of(below)
