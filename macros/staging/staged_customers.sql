@@ -17,6 +17,7 @@
     select
         *,
         {{ rejection_reason([
+            ('_corrupt_record is not null', 'erased'),
             ("not _is_deleted and coalesce(trim(name), '') = ''", 'name is missing'),
             ('not _is_deleted and created_at is null', 'created_at is not a time'),
         ]) }} as rejection_reason

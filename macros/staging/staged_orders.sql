@@ -22,6 +22,7 @@
     select
         *,
         {{ rejection_reason([
+            ('_corrupt_record is not null', 'erased'),
             ('not _is_deleted and customer_id is null', 'customer_id is missing'),
             ("not _is_deleted and coalesce(trim(product_name), '') = ''", 'product_name is missing'),
             ('not _is_deleted and coalesce(quantity, 0) <= 0', 'quantity is not positive'),

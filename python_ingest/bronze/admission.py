@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from python_ingest.bronze.pseudonyms import pii_hash, with_hashes
-from python_ingest.bronze.suppression import without_erased
-from python_ingest.feeds.declarations import Feed, FileFeed
+from python_ingest.bronze.suppression import of_others, without_erased
+from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
 from python_ingest.ops.erasures import Erased, Erasures
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Admission:
     def __init__(self, spark: SparkSession, feed: Feed, ops_schema: str | None) -> None:
         self._erasures = Erasures(spark, ops_schema, feed.name) if ops_schema else None
         self._hashing = feed if isinstance(feed, FileFeed) and feed.external.hash_pii else None
+        self._keeps_places = not isinstance(feed, TableFeed)
 
     def check(self) -> None:
         """Stop a landing before it plans anything if a secret is missing.
@@ -39,7 +40,9 @@ class Admission:
         _ = self._persons
 
     def admitted(self, rows: DataFrame, contents: Sequence[str]) -> DataFrame:
-        """Return rows as bronze may have them.
+        """Return rows as bronze may have them: rows of erased persons without their content.
+
+        Of a table, such rows are left out before, by `of_others`: there is no place to keep.
 
         Args:
             rows: rows with all columns of bronze.
@@ -47,8 +50,14 @@ class Admission:
         """
         if self._hashing:
             rows = with_hashes(rows, self._hashing)
-        if self._persons and self._erasures:
+        if self._persons and self._erasures and self._keeps_places:
             rows = without_erased(rows, self._erasures, self._persons, contents)
+        return rows
+
+    def of_others(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of a table that are not of erased persons."""
+        if self._persons and self._erasures:
+            return of_others(rows, self._erasures, self._persons)
         return rows
 
     @cached_property

@@ -15,7 +15,7 @@ from python_ingest.ops.erasures import REASON, Erased, Erasures, tombstone
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-CONTENT = ("_rescued_data",)  # with the columns of the source, what a row holds of its record
+CONTENT = ("_rescued_data", "_message_key")  # with the source's columns, what a row holds of its record
 SEPARATORS = r"[\s,;|\"'{}\[\]():=<>]+"  # between the words of a record that cannot be read
 
 
@@ -43,8 +43,43 @@ def without_erased(
         persons: the erased persons; at least one.
         contents: the columns of the source.
     """
-    names = rows.columns
-    found = erasures.hash.beside(rows).withColumn("_erasure", _by_words(erasures, persons))
+    found = _with_erasure(rows, _by_words(erasures, persons), erasures, persons)
+    return emptied(found, f.col("_erasure"), contents).select(*map(in_sql, rows.columns))
+
+
+def of_others(rows: DataFrame, erasures: Erasures, persons: Sequence[Erased]) -> DataFrame:
+    """Return the rows that are not of erased persons.
+
+    Args:
+        rows: rows with the columns of the keys.
+        erasures: the erasures in the feed.
+        persons: the erased persons; at least one.
+    """
+    found = _with_erasure(rows, f.lit(None).cast("string"), erasures, persons)
+    return found.where("_erasure is null").select(*map(in_sql, rows.columns))
+
+
+def emptied(rows: DataFrame, erasure: Column, contents: Sequence[str]) -> DataFrame:
+    """Return rows of which those with an erasure have no content.
+
+    Args:
+        rows: rows of bronze.
+        erasure: the id of the erasure; NULL for rows that stay.
+        contents: the columns of the source.
+    """
+    stays = erasure.isNull()
+    held = [name for name in (*contents, *CONTENT) if name in rows.columns]
+    kept = {name: f.when(stays, f.col(in_sql(name))) for name in held}
+    mark = f.concat(f.lit(tombstone("")), erasure)
+    reason = f.when(stays, f.col("_corrupt_reason")).otherwise(REASON)
+    return rows.withColumns(
+        {**kept, "_corrupt_record": f.coalesce(mark, "_corrupt_record"), "_corrupt_reason": reason}
+    )
+
+
+def _with_erasure(rows: DataFrame, known: Column, erasures: Erasures, persons: Sequence[Erased]) -> DataFrame:
+    """Return rows with `_erasure`: what is known, else the id of the person by the columns of the key."""
+    found = erasures.hash.beside(rows).withColumn("_erasure", known)
     types = dict(rows.dtypes)
     for columns in sorted({person.columns for person in persons}):
         if not all(column in types for column in columns):
@@ -58,24 +93,7 @@ def without_erased(
             .withColumn("_erasure", f.coalesce("_erasure", "_id"))
             .drop("_hashes", "_id")
         )
-    return emptied(found, f.col("_erasure"), contents).select(*map(in_sql, names))
-
-
-def emptied(rows: DataFrame, erasure: Column, contents: Sequence[str]) -> DataFrame:
-    """Return rows of which those with an erasure have no content.
-
-    Args:
-        rows: rows of bronze.
-        erasure: the id of the erasure; NULL for rows that stay.
-        contents: the columns of the source.
-    """
-    stays = erasure.isNull()
-    kept = {name: f.when(stays, f.col(in_sql(name))) for name in (*contents, *CONTENT)}
-    mark = f.concat(f.lit(tombstone("")), erasure)
-    reason = f.when(stays, f.col("_corrupt_reason")).otherwise(REASON)
-    return rows.withColumns(
-        {**kept, "_corrupt_record": f.coalesce(mark, "_corrupt_record"), "_corrupt_reason": reason}
-    )
+    return found
 
 
 def _by_words(erasures: Erasures, persons: Sequence[Erased]) -> Column:

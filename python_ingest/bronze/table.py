@@ -46,6 +46,7 @@ class BronzeTable:
 
     Attributes:
         name: `schema.name`.
+        admission: which rows may land.
         writer: the writer name under which batches are appended.
         targets: its columns without metadata: the declared ones, then those that landing added.
     """
@@ -59,7 +60,7 @@ class BronzeTable:
     ) -> None:
         self._spark = spark
         self._feed = feed
-        self._admission = Admission(spark, feed, ops_schema)
+        self.admission = Admission(spark, feed, ops_schema)
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
         self._properties = {}
@@ -82,7 +83,7 @@ class BronzeTable:
                 declared type are different and neither widens to the other.
             TidemarkError: if a secret for hashes is missing, or another one than before.
         """
-        self._admission.check()
+        self.admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
@@ -197,7 +198,7 @@ class BronzeTable:
         names = [in_sql(target.name) for target in self.targets]
         stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
         stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
-        return self._admission.admitted(stamped, [target.name for target in self.targets])
+        return self.admission.admitted(stamped, [target.name for target in self.targets])
 
     def _kept(self, declared: Target, held: DataType | None) -> Target:
         """Return a declared column with the type that it keeps: a type that landing widened stays wide."""

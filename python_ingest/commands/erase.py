@@ -12,7 +12,7 @@ from python_ingest.console.output import count_of, first_of, output
 from python_ingest.erasure.erasure import Erasure, erasure_of
 from python_ingest.erasure.search import SHORTEST
 from python_ingest.errors import TidemarkError
-from python_ingest.feeds.declarations import choose
+from python_ingest.feeds.declarations import FileFeed, choose
 from python_ingest.lake.table_locks import locked
 from python_ingest.project import Project
 from python_ingest.project.session import warm_session
@@ -100,7 +100,10 @@ def _run(erasure: Erasure) -> None:
 
 
 def _tell_files(erasure: Erasure) -> None:
-    files = erasure.landed.files()
-    if files:
+    feed, files = erasure.person.feed, erasure.landed.files()
+    if files and isinstance(feed, FileFeed):
         said = f"{first_of(files, SHOWN)}: files of the feed, which still have the person; delete them there"
         output.note("raw files", said, paths=files)
+    elif files:
+        said = f"{feed.external.source} may still have the person; delete them there"
+        output.note("source", said, paths=files)

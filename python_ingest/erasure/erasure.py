@@ -20,12 +20,13 @@ from python_ingest.erasure.person import Person, Personal, parsed_key, person_of
 from python_ingest.erasure.proof import Proof, prove
 from python_ingest.erasure.tables import Dependent, delete_rows, dependents, failed_batch, rows_of
 from python_ingest.errors import DbtError, TidemarkError
-from python_ingest.feeds.declarations import Feed, FileFeed
+from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
 from python_ingest.lake.place import is_remote
 from python_ingest.lake.purge import is_prepared, prepare, purge
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.erasures import Erasures, Result
+from python_ingest.ops.ingested_batches import Batches
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import Project
 from python_ingest.project.build import build
@@ -114,6 +115,8 @@ class Erasure:
         records = self.landed.erase_records()
         if table_exists(self.spark, self.landed.rejected):
             yield self._done(self.landed.rejected, "erased", records)
+        if isinstance(self.person.feed, TableFeed):
+            yield self._done(self.landed.batches, "erased: keys of marks", self.landed.erase_marks())
         yield self._done(self.landed.bronze, "erased", self.landed.erase_rows())
         self._settle()
         for batch in self._failed_batches():
@@ -139,6 +142,8 @@ class Erasure:
         tables = [one.table for one in self._dependents()]
         if table_exists(self.spark, self.landed.rejected):
             tables.append(self.landed.rejected)
+        if isinstance(self.person.feed, TableFeed):
+            tables.append(self.landed.batches)
         tables.append(self.landed.bronze)
         schema, erasure_id = self.project.ops_schema, self.person.erased.erasure_id
         versions: dict[str, int] = {}
@@ -178,12 +183,11 @@ class Erasure:
     def _settle(self) -> None:
         """Record that bronze has all landed rows, so that the next landing does not have to count them."""
         feed, schema = self.person.feed, self.project.ops_schema
-        bronze = BronzeTable(self.spark, feed)
-        files, checks = (
-            IngestedFiles(self.spark, schema, feed.name),
-            BronzeChecks(self.spark, schema, feed.name),
-        )
-        lost_rows = LostRows(self.spark, feed, bronze, files, checks)
+        landings: IngestedFiles | Batches = IngestedFiles(self.spark, schema, feed.name)
+        if not isinstance(feed, FileFeed):
+            landings = Batches(self.spark, schema, feed.name, feed.external.source)
+        bronze, checks = BronzeTable(self.spark, feed), BronzeChecks(self.spark, schema, feed.name)
+        lost_rows = LostRows(self.spark, feed, bronze, landings, checks)
         if doubt := lost_rows.doubt():
             lost_rows.record(lost_rows.settle(doubt), utc_now())
 
@@ -217,7 +221,7 @@ def erasure_of(spark: SparkSession, project: Project, feed: Feed, texts: Sequenc
             "The lake is in an object store, whose files this command cannot search.",
             "`tidemark erase` needs a lake in a local folder.",
         )
-    if not isinstance(feed, FileFeed) or not table_exists(spark, feed.table):
+    if not table_exists(spark, feed.table):
         raise TidemarkError(f"{feed.table} does not exist yet.", f"Run `tidemark land {feed.name}` first.")
     erasures = Erasures(spark, project.ops_schema, feed.name)
     version = present_version(spark, feed.table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
@@ -10,12 +10,14 @@ from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.suppression import CONTENT
 from python_ingest.erasure.person import Person, is_theirs
+from python_ingest.feeds.declarations import TableFeed, TopicFeed
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.erasures import REASON, tombstone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+KEY = "_message_key"
 PLACES = "_tidemark_places"  # a view of rows by batch and number
 
 
@@ -32,15 +34,27 @@ class Landed:
         self.spark, self.person = spark, person
         self.bronze = person.feed.table
         self.rejected = f"{ops_schema}.rejected_records"
+        self.batches = f"{ops_schema}.ingested_batches"
 
     def rows(self) -> DataFrame:
-        """Return the person's rows in bronze, also those of records that could not be read."""
+        """Return the person's rows in bronze, also those of records that could not be read.
+
+        A message without a value is theirs if all other messages with its key are.
+        """
         rows = self.spark.table(self.bronze)
         names = {column: column for column in self.person.key}
         theirs = is_theirs(self.person, dict(rows.dtypes), names)
         is_open = f.col("_corrupt_reason").isNull() | (f.col("_corrupt_reason") != REASON)
         theirs = is_open & (theirs | self.person.has_words(f.col("_corrupt_record")))
-        return self._beside(rows).where(theirs).select(*map(in_sql, rows.columns))
+        beside = self._beside(rows)
+        if isinstance(self.person.feed, TopicFeed):
+            values = [f.col(in_sql(name)) for name in self._contents(rows) if name != KEY]
+            is_empty = f.coalesce(*(value.cast("string") for value in values), "_corrupt_record").isNull()
+            with_value = beside.where(~is_empty & f.col(KEY).isNotNull()).groupBy(KEY)
+            own = with_value.agg(f.bool_and(theirs).alias("_is_own")).where("_is_own")
+            beside = beside.join(own, on=KEY, how="left")
+            theirs |= is_open & is_empty & f.coalesce("_is_own", f.lit(False))
+        return beside.where(theirs).select(*map(in_sql, rows.columns))
 
     def records(self) -> DataFrame | None:
         """Return the person's rejected records (`batch_id`, `row_id`), or None without the table."""
@@ -50,6 +64,28 @@ class Landed:
         is_open = (f.col("feed") == self.person.feed.name) & (f.col("reason") != REASON)
         theirs = self._beside(records.where(is_open)).where(self.person.has_words(f.col("raw_record")))
         return theirs.select("batch_id", "row_id", "path")
+
+    def marks(self) -> DataFrame | None:
+        """Return the states of a table's landing, but for the present one, whose mark has the key.
+
+        Returns:
+            `feed` and `_sequence`; None for a feed of another kind.
+        """
+        if not isinstance(self.person.feed, TableFeed):
+            return None
+        states = self.spark.table(self.batches).where(f.col("feed") == self.person.feed.name)
+        newest: Any = states.where("state in ('landed', 'checked')").agg(f.max("_sequence")).first()
+        earlier = self._beside(states.where(f.col("_sequence") != f.lit(newest[0])))
+        return earlier.where(self.person.has_words(f.col("mark"))).select("feed", "_sequence")
+
+    def erase_marks(self) -> int:
+        """Take the marks out of these states; return their number."""
+        marks = self.marks()
+        number = marks.count() if marks is not None else 0
+        if marks is not None and number:
+            same = "present.feed = place.feed and present._sequence = place._sequence"
+            self._merge(self.batches, marks, same, {"mark": "null"})
+        return number
 
     def erased(self) -> DataFrame:
         """Return the rows in bronze that have lost their content."""
@@ -80,19 +116,22 @@ class Landed:
         rows = self.rows()
         number = rows.count()
         if number:
-            metadata = {column.split()[0] for column in metadata_of(self.person.feed)}
-            contents = [name for name in rows.columns if name not in metadata] + list(CONTENT)
             self._merge(
                 self.bronze,
                 rows.select("_batch_id", "_row_number"),
                 "present._batch_id = place._batch_id and present._row_number = place._row_number",
                 {
-                    **{in_sql(name): "null" for name in contents},
+                    **{in_sql(name): "null" for name in self._contents(rows)},
                     "_corrupt_record": self._mark,
                     "_corrupt_reason": f"'{REASON}'",
                 },
             )
         return number
+
+    def _contents(self, rows: DataFrame) -> list[str]:
+        """Return the columns that hold what came from the source."""
+        metadata = {column.split()[0] for column in metadata_of(self.person.feed)}
+        return [name for name in rows.columns if name in CONTENT or name not in metadata]
 
     @property
     def _mark(self) -> str:

@@ -33,7 +33,7 @@ class Person:
         erased: the same as hashes.
     """
 
-    feed: FileFeed
+    feed: Feed
     key: Mapping[str, str] = field(repr=False)
     erased: Erased
 
@@ -61,13 +61,8 @@ def parsed_key(texts: Sequence[str], feed: Feed) -> dict[str, str]:
         feed: the feed.
 
     Raises:
-        TidemarkError: if the feed is not one of files, or has no such column, or a text is not of this form.
+        TidemarkError: if the feed has no such column, or a text is not of this form.
     """
-    if not isinstance(feed, FileFeed):
-        raise TidemarkError(
-            f"Feed '{feed.name}' is not one of files, and the next landing would bring its rows back.",
-            "Delete the person in the source; the deletion lands. `tidemark erase` is for feeds of files.",
-        )
     key: dict[str, str] = {}
     for text in texts:
         column, equals, value = text.partition("=")
@@ -90,7 +85,7 @@ def parsed_key(texts: Sequence[str], feed: Feed) -> dict[str, str]:
 
 
 def person_of(
-    spark: SparkSession, feed: FileFeed, key: Mapping[str, str], erasures: Erasures, version: int
+    spark: SparkSession, feed: Feed, key: Mapping[str, str], erasures: Erasures, version: int
 ) -> Person:
     """Return the person with a key.
 
@@ -106,7 +101,7 @@ def person_of(
     """
     types = dict(spark.table(feed.table).dtypes)
     values = {column: _as_in_bronze(spark, column, value, types[column]) for column, value in key.items()}
-    if feed.external.hash_pii:
+    if isinstance(feed, FileFeed) and feed.external.hash_pii:
         values |= {
             column: pii_hash(feed).of(values[column]) for column in values if column in feed.external.pii
         }

@@ -54,7 +54,7 @@ def failed_batch(project: Project, table: str) -> str:
 def source_of(project: Project, feed: Feed) -> Any:
     """Return the feed's node in dbt's manifest."""
     sources = project.manifest.sources.values()
-    return next(node for node in sources if node.name == feed.name and node.external)
+    return next(node for node in sources if table_of(node) == feed.table)
 
 
 def dependents(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:

@@ -82,6 +82,13 @@ class Feed(BaseModel):
             raise ValueError(f"declared twice: {', '.join(twice)}")
         return columns
 
+    @model_validator(mode="after")
+    def _pii_are_columns(self) -> Feed:
+        unknown = [name for name in self.external.pii if name not in self.column_names]
+        if unknown:
+            raise ValueError(f"{PII}: '{unknown[0]}' is no declared column")
+        return self
+
     @property
     def table(self) -> str:
         return f"{self.schema_name}.{self.identifier}"
@@ -104,15 +111,14 @@ class FileFeed(Feed):
         return self
 
     @model_validator(mode="after")
-    def _pii_are_columns(self) -> FileFeed:
-        types = {column.name: column.data_type for column in self.columns}
-        for name in self.external.pii:
-            if types.get(name) is None:
-                raise ValueError(f"{PII}: '{name}' is no declared column")
-            if self.external.hash_pii and types[name] != "string":
-                raise ValueError(f"{PII}: '{name}' has type {types[name]}, but a hash is text")
-        if self.external.hash_pii and not self.external.pii:
+    def _hashes_are_text(self) -> FileFeed:
+        if not self.external.hash_pii:
+            return self
+        if not self.external.pii:
             raise ValueError(f"{PII}: `hash_pii` without columns")
+        for column in self.columns:
+            if column.name in self.external.pii and column.data_type != "string":
+                raise ValueError(f"{PII}: '{column.name}' has type {column.data_type}, but a hash is text")
         return self
 
 

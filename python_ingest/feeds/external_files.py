@@ -159,6 +159,11 @@ class FilesExternal(Strict):
     pii: tuple[str, ...] = ()
     hash_pii: bool = False
 
+    @property
+    def source(self) -> str:
+        """The name of the source: the folder."""
+        return self.location
+
     @field_validator("pattern")
     @classmethod
     def _stays_inside(cls, pattern: str) -> str:

@@ -75,6 +75,7 @@ class TableExternal(Strict):
             those that the source still has, or `accept` the loss.
         time_zone: the time zone of `timestamp` columns, which do not contain one.
         contract: how to treat other columns.
+        pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
     """
 
     connector: Literal["postgresql"]
@@ -93,6 +94,7 @@ class TableExternal(Strict):
     on_lost_rows: OnLostRows = "stop"
     time_zone: str = "UTC"
     contract: TableContract = TableContract()
+    pii: tuple[str, ...] = ()
 
     @field_validator("query")
     @classmethod

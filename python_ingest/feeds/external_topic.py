@@ -27,6 +27,7 @@ class TopicExternal(Strict):
             landing stops.
         on_lost_rows: what to do if landed messages are missing from bronze: `stop` the landing, or `accept`
             the loss.
+        pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
     """
 
     connector: Literal["kafka"]
@@ -40,6 +41,12 @@ class TopicExternal(Strict):
     every: Seconds = 5
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
     on_lost_rows: Literal["stop", "accept"] = "stop"
+    pii: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The name of the source: the topic."""
+        return self.topic
 
     @model_validator(mode="after")
     def _fit_together(self) -> TopicExternal:

@@ -64,7 +64,7 @@ class TopicLander:
         self._accepts_loss = accepts_loss
         self._connection = connection(feed.external.connection, "kafka")
         self._decoder = Decoder(feed)
-        self._bronze = BronzeTable(spark, feed, ("_message_partition", "_message_offset"))
+        self._bronze = BronzeTable(spark, feed, ("_message_partition", "_message_offset"), ops_schema)
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.topic)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
         checks = BronzeChecks(spark, ops_schema, feed.name)

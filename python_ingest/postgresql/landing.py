@@ -64,7 +64,7 @@ class TableLander:
         self._clock = clock
         self._compares_all = compares_all
         self._connection = connection(feed.external.connection, "postgresql")
-        self._bronze = BronzeTable(spark, feed, _skipping(feed))
+        self._bronze = BronzeTable(spark, feed, _skipping(feed), ops_schema)
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.source)
         checks = BronzeChecks(spark, ops_schema, feed.name)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._batches, checks)
@@ -116,7 +116,7 @@ class TableLander:
                     after, mark=window.marked(part.end), last_processed_at=window.time_of(part.end)
                 )
                 rows = reading.rows(part.condition, self._bronze.targets, part.extent)
-                self._land_batch([rows, *waiting], after, outcome)
+                self._land_batch([self._bronze.admission.of_others(rows), *waiting], after, outcome)
                 waiting = []
             if waiting:
                 self._land_batch(waiting, after, outcome)
@@ -152,7 +152,8 @@ class TableLander:
         condition = window.rechecked()
         if condition is None:
             return
-        looked_at = reading.rows(condition, self._bronze.targets).persist()
+        rows = reading.rows(condition, self._bronze.targets)
+        looked_at = self._bronze.admission.of_others(rows).persist()
         stack.callback(looked_at.unpersist)
         compared = reading.compared(looked_at, self._bronze, window.low_values()).persist()
         stack.callback(compared.unpersist)

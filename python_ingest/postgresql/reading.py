@@ -164,8 +164,8 @@ class Reading:
         return f.col(in_sql(column)) >= f.lit(said).cast(of)
 
     def _present(self, bronze: BronzeTable, compared: Sequence[str]) -> DataFrame:
-        newest = _newest(self._spark.table(bronze.name), self._keys(bronze), compared)
-        return newest.where("not newest._is_deleted")
+        landed = self._spark.table(bronze.name).where("_corrupt_record is null")  # not of erased persons
+        return _newest(landed, self._keys(bronze), compared).where("not newest._is_deleted")
 
     def _keys(self, bronze: BronzeTable) -> list[str]:
         names = {target.in_file: target.name for target in bronze.targets}

@@ -70,19 +70,6 @@ def test_a_key_names_columns_of_the_feed(key: list[str], said: str) -> None:
     ]
 
 
-def test_a_feed_of_a_database_is_refused() -> None:
-    """Its next landing compares with the source, which still has the person."""
-    table = {
-        "connector": "postgresql",
-        "connection": "shop",
-        "table": "public.customers",
-        "key": "customer_id",
-    }
-    feed = _feed(location=None, file_format=None, **table)
-    with pytest.raises(TidemarkError, match="Delete the person in the source"):
-        parsed_key(["customer_id=42"], feed)
-
-
 @pytest.mark.parametrize(
     ("external", "said"),
     [

@@ -1,0 +1,162 @@
+"""A person is erased whom a table of a database, or a topic, may still have: the rows do not land again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import SparkSession
+
+from python_ingest import project
+from python_ingest.commands.erase import erase_person
+from python_ingest.commands.land import land
+from python_ingest.lake.place import lake_folder
+from python_ingest.ops.erasures import ERASURE_KEY
+from python_ingest.project.build import build
+from python_ingest.project.verify import verify
+from python_ingest.servers.kafka import kafka
+from python_ingest.servers.postgresql import postgres
+from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly
+from tests.lakehouse.conftest import FixtureProject
+
+EMAILS = ("wilhelmina.quandary@example.org", "w.quandary@mail.example.org")
+PERSON = "user-quandary-42"
+
+
+class Sources:
+    """The fixture project on schemas of its own."""
+
+    def __init__(self, spark: SparkSession, prefix: str) -> None:
+        self.spark, self.prefix = spark, prefix
+        self.project = project.load()
+
+    def land(self, feed: str) -> Any:
+        """Land a feed and build the models."""
+        (outcome,) = land(self.spark, self.project, [self.project.feeds[feed]])
+        selected = ("--select", f"source:bronze.{feed}+")
+        assert build([*ONLY_TABLES, *selected], lambda _: None, self.project.manifest).failed == []
+        return outcome
+
+    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
+        found = self.spark.table(f"{self.prefix}_{table}").selectExpr(*columns).collect()
+        return sorted((tuple(row) for row in found), key=str)
+
+    def files_with(self, *texts: str) -> list[str]:
+        """The files of these schemas with a text, also in Parquet."""
+        found = []
+        for path in lake_folder().rglob("*"):
+            if path.is_file() and any(part.startswith(self.prefix) for part in path.parts):
+                content = path.read_bytes().decode("latin-1")
+                if path.suffix == ".parquet":
+                    content += str(pyarrow.parquet.read_table(path).to_pylist())
+                found += [str(path)] * any(text in content for text in texts)
+        return found
+
+
+@pytest.fixture
+def sources(
+    spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> Sources:
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))
+    monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path / "target"))
+    monkeypatch.setenv("DBT_LOG_PATH", str(tmp_path / "logs"))
+    monkeypatch.setenv(ERASURE_KEY, "a secret of these tests")
+    copy = FixtureProject(spark, "erasure_sources", prefix)
+    copy.own_copy(tmp_path)
+    monkeypatch.chdir(copy.folder)
+    return Sources(spark, prefix)
+
+
+@pytest.mark.R3
+@both_formats_nightly
+def test_a_row_that_the_database_still_has_lands_no_more(
+    sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R3.2: nor its next version, nor its deletion; those of other rows land."""
+    with postgres() as server:
+        monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", server.create_database("shop"))
+        database = server.connect("shop")
+        database.execute(
+            "create table customers (customer_id bigint primary key, email text, updated_at timestamptz)"
+        )
+        change = (
+            "insert into customers values (%s, %s, %s) on conflict (customer_id) "
+            "do update set email = excluded.email, updated_at = excluded.updated_at"
+        )
+        for number, email in ((42, EMAILS[0]), (7, "ann@example.org"), (8, "zoe@example.org")):
+            database.execute(change, [number, email, "2025-01-01"])
+        sources.land("customers")
+        database.execute(change, [42, EMAILS[1], "2025-01-02"])
+        sources.land("customers")
+        assert len(sources.files_with(*EMAILS)) > 3
+
+        erase_person(sources.spark, sources.project, "customers", ["customer_id=42"])
+        said = capsys.readouterr().out
+        assert ": 0 hits" in said
+        assert "public.customers may still have the person" in said
+        assert sources.files_with(*(email[:16] for email in EMAILS)) == []
+        assert sources.rows("silver.customers", "customer_id") == [(7,), (8,)]
+
+        database.execute(change, [42, EMAILS[0], "2025-01-03"])
+        database.execute(change, [9, "eve@example.org", "2025-01-03"])
+        database.execute("delete from customers where customer_id = 7")
+        outcome = sources.land("customers")
+        assert (outcome.rows, outcome.deleted) == (1, 1)
+        database.execute("delete from customers where customer_id = 42")
+        outcome = sources.land("customers")
+        assert (outcome.rows, outcome.deleted) == (0, 0)
+        assert sources.rows("silver.customers", "customer_id", "_is_deleted") == [
+            (7, True),
+            (8, False),
+            (9, False),
+        ]
+        assert sources.files_with(*(email[:16] for email in EMAILS)) == []
+        assert all(verdict.holds for verdict in verify(sources.spark, ["customers"]))
+        database.close()
+
+
+@pytest.mark.R5
+@both_formats_nightly
+def test_a_message_that_the_topic_still_has_keeps_its_place_alone(
+    sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R5.1: with its key, its tombstone, and a message that cannot be decoded."""
+    with kafka() as broker:
+        monkeypatch.setenv("TIDEMARK_CONNECTION_STREAM", broker.url)
+        topic = sources.project.feeds["clicks"].external.source
+        admin = AdminClient({"bootstrap.servers": broker.servers, "log_level": 0})
+        admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+
+        def send(**messages: Any) -> None:
+            producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0})
+            for key, value in messages.items():
+                message = json.dumps(value).encode() if isinstance(value, dict) else value
+                producer.produce(topic, message, key.rstrip("_"))
+            assert producer.flush(30) == 0
+
+        hers = {"user_id": PERSON, "email": EMAILS[0]}
+        other = {"user_id": "user-7", "email": "ann@example.org"}
+        broken = f'{{"user_id": "{PERSON}", "email'.encode()
+        send(click_quandary=hers, click_7=other, click_quandary_=None, click_7_=None, broken=broken)
+        sources.land("clicks")
+        before = sources.rows("silver.clicks", "click_id", "user_id")
+        assert len(before) == 4
+
+        erase_person(sources.spark, sources.project, "clicks", [f"user_id={PERSON}"])
+        assert ": 0 hits" in capsys.readouterr().out
+        left = [row for row in before if row[0] != "click_quandary"]
+        assert sources.rows("silver.clicks", "click_id", "user_id") == left
+        send(click_again=hers, click_8=other)
+        outcome = sources.land("clicks")
+        assert (outcome.messages, outcome.broken) == (2, 1)
+        assert sources.rows("silver.clicks", "click_id", "user_id") == sorted(
+            [*left, ("click_8", "user-7")], key=str
+        )
+        assert len(sources.rows("bronze.clicks", "_message_offset")) == 7
+        assert sources.files_with(PERSON, "quandary", "click_again") == []
+        assert all(verdict.holds for verdict in verify(sources.spark, ["clicks"]))
