@@ -14,6 +14,7 @@ from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
 from python_ingest.errors import DbtError, TidemarkError, did_you_mean
 from python_ingest.feeds.declarations import Feed, FileFeed
+from python_ingest.lake.place import lake_folder
 from python_ingest.project import credentials_of, find_root, load, profiles_folder
 from python_ingest.project.build import plain_message
 from python_ingest.project.connect import PORT
@@ -81,15 +82,21 @@ def _open(root: Path | None, subject: Subject) -> None:
 
 
 def _check_secrets(subject: Subject, feeds: Iterable[Feed]) -> None:
-    """Report feeds that hash personal values, but have no secret for that."""
-    for feed in feeds:
-        if isinstance(feed, FileFeed) and feed.external.hash_pii:
-            from python_ingest.bronze.pseudonyms import pii_hash  # needs PySpark, which this command may lack
+    """Report feeds that hash personal values, and a lake with erased persons, without the secret for that."""
+    uses = [
+        ("TIDEMARK_PII_KEY", f"Feed '{feed.name}' with `hash_pii`")
+        for feed in feeds
+        if isinstance(feed, FileFeed) and feed.external.hash_pii
+    ]
+    if any(lake_folder().glob(f"*/{subject.ops_schema}*/erasures")):
+        uses.append(("TIDEMARK_ERASURE_KEY", f"{subject.ops_schema}.erasures, which keeps erased rows out,"))
+    for variable, use in uses:
+        from python_ingest.lake.keyed_hash import KeyedHash  # needs PySpark, which this command may lack
 
-            try:
-                pii_hash(feed)
-            except TidemarkError as missing:
-                subject.report(error(missing.what, missing.fix))
+        try:
+            KeyedHash(variable, use)
+        except TidemarkError as missing:
+            subject.report(error(missing.what, missing.fix))
 
 
 def _find_spark(root: Path, subject: Subject, credentials: Any, profile: Mapping[str, Any]) -> None:

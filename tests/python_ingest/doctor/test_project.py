@@ -63,6 +63,21 @@ def test_a_project_that_does_not_parse(folder: Path, file: str, text: str, says:
     assert opened.root == folder
 
 
+def test_secrets_that_landing_needs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a feed that hashes personal values, and for a lake with erased persons."""
+    external = "{location: data/raw/bills, file_format: csv, pii: [id], hash_pii: true}"
+    feeds = FEEDS.replace("{location: data/raw/bills, file_format: csv}", external)
+    Path("models/feeds.yml").write_text(feeds)
+    Path("lake/warehouse/default_ops.db/erasures").mkdir(parents=True)
+    monkeypatch.setenv("TIDEMARK_PII_KEY", "short")
+    text = said(Checked("", open_project(TODAY).findings), Level.ERROR)
+    assert "Feed 'bills' with `hash_pii` needs the secret in TIDEMARK_PII_KEY, which has fewer than" in text
+    assert "default_ops.erasures, which keeps erased rows out, needs the secret in TIDEMARK_ERASURE_KEY" in text
+    for variable in ("TIDEMARK_PII_KEY", "TIDEMARK_ERASURE_KEY"):
+        monkeypatch.setenv(variable, "a secret of these tests")
+    assert open_project(TODAY).findings == ()
+
+
 def test_a_lake_that_a_process_holds(here: Subject) -> None:
     """Its number and its command; a killed one holds nothing."""
     program = (
