@@ -21,7 +21,6 @@ from python_ingest.erasure.proof import Proof, prove
 from python_ingest.erasure.tables import Dependent, delete_rows, dependents, failed_batch, rows_of
 from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
-from python_ingest.lake.place import is_remote
 from python_ingest.lake.purge import is_prepared, prepare, purge
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.bronze_checks import BronzeChecks
@@ -216,11 +215,6 @@ def erasure_of(spark: SparkSession, project: Project, feed: Feed, texts: Sequenc
         TidemarkError: if the feed or the key does not allow it, or the secret is missing.
     """
     key = parsed_key(texts, feed)
-    if is_remote():
-        raise TidemarkError(
-            "The lake is in an object store, whose files this command cannot search.",
-            "`tidemark erase` needs a lake in a local folder.",
-        )
     if not table_exists(spark, feed.table):
         raise TidemarkError(f"{feed.table} does not exist yet.", f"Run `tidemark land {feed.name}` first.")
     erasures = Erasures(spark, project.ops_schema, feed.name)

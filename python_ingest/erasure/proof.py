@@ -8,9 +8,9 @@ from pathlib import Path
 
 from python_ingest.erasure.landed import Landed
 from python_ingest.erasure.person import Personal
-from python_ingest.erasure.search import SHORTEST, search, searchable
+from python_ingest.erasure.search import SHORTEST, copies_of, files_below, search, searchable
 from python_ingest.erasure.tables import Dependent, has_values, rows_of
-from python_ingest.lake.place import lake_folder
+from python_ingest.lake.place import is_remote, lake_folder, lake_location
 
 WRITTEN_BY_DBT = ("target", "logs")
 
@@ -58,9 +58,13 @@ def prove(landed: Landed, personal: Personal, tables: Sequence[Dependent], root:
     proof.short = [column for column, value in person.key.items() if len(value) < SHORTEST]
     texts = searchable([*person.key.values(), *(v for some in personal.values.values() for v in some)])
     proof.values = len(texts)
-    found = search(lake_folder(), texts)
-    proof.files = found.files
-    proof.hits += found.hits
+    places = {str(lake_folder()): files_below(lake_folder())}  # of a lake at a URL, this has the catalog
+    if is_remote():
+        places[lake_location()] = copies_of(spark, lake_location())
+    for place, files in places.items():
+        found = search(place, files, texts)
+        proof.files += found.files
+        proof.hits += found.hits
     for name in WRITTEN_BY_DBT:
-        proof.outside += search(root / name, texts).hits
+        proof.outside += search(str(root / name), files_below(root / name), texts).hits
     return proof

@@ -11,15 +11,23 @@ import mmap
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from python_ingest.errors import TidemarkError
+from python_ingest.lake.jvm import each, java_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SHORTEST = 6  # characters; a shorter value is in almost every file by chance
 BEGINNING = 16  # characters: Iceberg's bounds keep 16, Delta's statistics 32
 LOGS = ("_delta_log", "metadata")
 CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
+
+
+Files = Iterator[tuple[PurePosixPath, Path | None]]
 
 
 @dataclass
@@ -40,11 +48,12 @@ def searchable(values: Sequence[str]) -> list[str]:
     return sorted({value for value in values if len(value) >= SHORTEST})
 
 
-def search(folder: Path, texts: Sequence[str]) -> Searched:
-    """Search all files below a folder, and their names.
+def search(place: str, files: Files, texts: Sequence[str]) -> Searched:
+    """Search files and their names, which are below a place.
 
     Args:
-        folder: the folder.
+        place: a folder or a URL.
+        files: from `files_below` or `copies_of`.
         texts: from `searchable`.
 
     Raises:
@@ -53,16 +62,40 @@ def search(folder: Path, texts: Sequence[str]) -> Searched:
     found = Searched()
     whole = {form for text in texts for form in _forms(text)}
     beginnings = {form for text in texts for form in _forms(text[:BEGINNING])}
-    for path in sorted(folder.rglob("*")):
-        needles = beginnings if any(part in LOGS for part in path.parts) else whole
-        name = str(path.relative_to(folder)).encode()
-        if any(needle in name for needle in whole):
-            found.hits.append(f"the name of a file in {path.parent}")
-        if path.is_file() and not path.is_symlink():
-            found.files += 1
-            if needles and (hit := _hit(path, needles)):
-                found.hits.append(f"{path} ({hit})")
+    for name, path in files:
+        needles = beginnings if any(part in LOGS for part in name.parts) else whole
+        if any(needle in str(name).encode() for needle in whole):
+            found.hits.append(f"the name of a file in {place}/{name.parent}")
+        found.files += path is not None
+        if path and needles and (hit := _hit(path, needles)):
+            found.hits.append(f"{place}/{name} ({hit})")
     return found
+
+
+def files_below(folder: Path) -> Files:
+    """Yield the name of each file and folder below a folder, and the path of a file."""
+    for path in sorted(folder.rglob("*")):
+        is_read = path.is_file() and not path.is_symlink()
+        yield PurePosixPath(path.relative_to(folder)), path if is_read else None
+
+
+def copies_of(spark: SparkSession, url: str) -> Files:
+    """Yield the name of each file below a URL, and a copy of it that is there until the next one.
+
+    Args:
+        spark: a session with a JVM.
+        url: the place, in any file system that Hadoop knows.
+    """
+    path_of = java_class(spark, "org.apache.hadoop.fs.Path")
+    session: Any = spark._jsparkSession
+    place = path_of(url)
+    system = place.getFileSystem(session.sessionState().newHadoopConf())
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        for file in each(system.listFiles(place, True)):
+            system.copyToLocalFile(False, file.getPath(), path_of(copy.as_uri()), True)
+            yield PurePosixPath(str(file.getPath()).removeprefix(f"{place}/")), copy
+            copy.unlink()
 
 
 def _forms(text: str) -> Iterator[bytes]:

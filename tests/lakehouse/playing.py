@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest import project
 from python_ingest.commands.build import build_models
+from python_ingest.commands.erase import erase_person
 from python_ingest.commands.land import land
 from python_ingest.project.session import warm_session
 from python_ingest.project.verify import verify
@@ -37,11 +38,13 @@ class Order:
         files: raw files; the last one arrives late.
         inbox: the local folder to which they are copied, which the target sees.
         found: the file for the result.
+        erases: the key of a person who is erased at the end, as `column=value`; empty for none.
     """
 
     files: list[str]
     inbox: str
     found: str
+    erases: str = ""
 
 
 @dataclass
@@ -114,6 +117,8 @@ def main() -> None:
     spark = warm_session(ROOT)
     found = play(spark, order.files, Path(order.inbox), lambda step: print(f"step: {step}", flush=True))
     Path(order.found).write_text(json.dumps(asdict(found)), encoding="utf-8")
+    if order.erases:
+        erase_person(spark, project.load(), FEED, [order.erases])
 
 
 if __name__ == "__main__":

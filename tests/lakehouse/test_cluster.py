@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
@@ -24,6 +25,7 @@ from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 TABLES = 6  # that dbt builds from the feed
+PERSON = "u-0002"  # erased at the end, at night
 PATIENCE = 300  # seconds until a task of the late batch runs
 
 
@@ -50,6 +52,18 @@ def cluster() -> Iterator[SparkCluster]:
         yield started
 
 
+def files_with(folder: Path, text: str) -> list[str]:
+    """Return the files that have a text, also in Parquet."""
+    found = []
+    for path in folder.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes().decode("latin-1")
+            if path.suffix == ".parquet":
+                content += str(pyarrow.parquet.read_table(path).to_pylist())
+            found += [str(path)] * (text in content)
+    return found
+
+
 def most_locks(database: Postgres, process: subprocess.Popen[str]) -> int:
     """Return how many tables the process has locked at once, while it runs."""
     most = 0
@@ -64,16 +78,18 @@ def most_locks(database: Postgres, process: subprocess.Popen[str]) -> int:
 def test_a_cluster_makes_the_same_tables(
     local: Found, files: list[str], cluster: SparkCluster, tmp_path: Path
 ) -> None:
-    """R1.5, R2.3: files in an object store, catalog in PostgreSQL, a worker killed in mid-run."""
+    """R1.5, R2.3: files in an object store, catalog in PostgreSQL, a worker killed in mid-run; an erasure."""
     with object_store(tmp_path / "store") as store, postgres() as database:
         bucket = store.bucket("lakes")
-        order = Order(files, str(bucket / "raw" / FEED), str(tmp_path / "found.json"))
+        erased = f"user_id={PERSON}" if os.environ.get("TIDEMARK_NIGHTLY") else ""
+        order = Order(files, str(bucket / "raw" / FEED), str(tmp_path / "found.json"), erased)
         (tmp_path / "order.json").write_text(json.dumps(asdict(order)), encoding="utf-8")
         environment = os.environ | store.environment | {
             "DBT_TARGET": "cluster",
             "DBT_TARGET_PATH": str(tmp_path / "target"),
             "DBT_LOG_PATH": str(tmp_path / "logs"),
             "PYSPARK_SUBMIT_ARGS": f"{store.options} pyspark-shell",
+            "TIDEMARK_ERASURE_KEY": "a secret of these tests",
             "TIDEMARK_LAKE": "s3a://lakes/demo",
             "TIDEMARK_MASTER": cluster.url,
             "TIDEMARK_METASTORE": database.create_database("metastore"),
@@ -99,6 +115,7 @@ def test_a_cluster_makes_the_same_tables(
         watcher.join()
         found = Found(**json.loads(Path(order.found).read_text(encoding="utf-8")))
         assert (bucket / "demo" / "warehouse").is_dir()
+        assert not erased or files_with(bucket / "demo", PERSON) == []
     assert cluster.alive() == 1
     assert most[0] >= TABLES
     assert set(found.differing.values()) == {0}

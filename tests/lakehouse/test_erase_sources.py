@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
@@ -59,7 +60,7 @@ class Sources:
 
 @pytest.fixture
 def sources(
-    spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Sources:
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))

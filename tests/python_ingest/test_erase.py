@@ -20,7 +20,7 @@ from python_ingest.bronze.pseudonyms import PII_KEY
 from python_ingest.clock import utc_now
 from python_ingest.doctor.secrets import redacted
 from python_ingest.erasure.person import parsed_key
-from python_ingest.erasure.search import BEGINNING, search, searchable
+from python_ingest.erasure.search import BEGINNING, files_below, search, searchable
 from python_ingest.errors import DeclarationError, LandingError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.lake.hidden_rows import hidden_rows
@@ -120,7 +120,7 @@ def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no more")
 
     phone = ["4915112345678"]
-    found = search(tmp_path, searchable([EMAIL, name[:10], name, *phone]))
+    found = search(str(tmp_path), files_below(tmp_path), searchable([EMAIL, name[:10], name, *phone]))
     hits = {hit.removeprefix(f"{tmp_path}/").partition(" (")[0]: hit.partition(" (")[2] for hit in found.hits}
     assert found.files == 10
     assert sorted(hits) == sorted(
@@ -128,7 +128,7 @@ def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
         + [f"{codec}/metadata/f.avro" for codec in ("deflate", "null")]
     )
     assert hits["broken.parquet"].startswith("it cannot be read")
-    assert search(tmp_path, searchable(["nobody@example.org"])).hits == [
+    assert search(str(tmp_path), files_below(tmp_path), searchable(["nobody@example.org"])).hits == [
         f"{tmp_path}/broken.parquet ({hits['broken.parquet']}"
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
 @pytest.fixture
 def people(store: ObjectStore, spark: SparkSession, prefix: str, make_feed: MakeFeed) -> FeedFolder:
     """The feed `people` in a bucket of its own."""
+    bucket = f"raw-{prefix}"
+    configure(spark, bucket, store)
+    made = make_feed(location=f"s3a://{bucket}/raw people", pattern="dt=*/*.csv*")
+    return FeedFolder(spark, made.feed, store.bucket(bucket) / "raw people", made.ops_schema)
+
+
+def configure(spark: SparkSession, bucket: str, store: ObjectStore) -> None:
+    """Set what S3A is to know of a bucket."""
     settings = {
         "endpoint": store.endpoint,
         "endpoint.region": "us-east-1",
@@ -36,14 +45,6 @@ def people(store: ObjectStore, spark: SparkSession, prefix: str, make_feed: Make
         "retry.limit": "2",
         WITHOUT_TAGS: "false",
     }
-    bucket = f"raw-{prefix}"
-    configure(spark, bucket, settings)
-    made = make_feed(location=f"s3a://{bucket}/raw people", pattern="dt=*/*.csv*")
-    return FeedFolder(spark, made.feed, store.bucket(bucket) / "raw people", made.ops_schema)
-
-
-def configure(spark: SparkSession, bucket: str, settings: dict[str, str]) -> None:
-    """Set what S3A is to know of a bucket."""
     hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
     for key, value in settings.items():
         hadoop.set(f"fs.s3a.bucket.{bucket}.{key}", value)
@@ -78,9 +79,8 @@ def test_a_wrong_secret_is_a_clear_error_that_does_not_tell_it(
     people.write("dt=2025-01-01/one.csv", "id,name\n1,Ada\n")
     wrong = f"wrong-{prefix}"
     store.bucket(wrong)
-    settings = {"endpoint": store.endpoint, "endpoint.region": "us-east-1", "path.style.access": "true"}
     secret = "not-the-secret"  # noqa: S105
-    configure(people.spark, wrong, settings | {"access.key": store.key, "secret.key": secret})
+    configure(people.spark, wrong, replace(store, secret=secret))
     external = people.feed.external.model_copy(update={"location": f"s3a://{wrong}/raw"})
     feed = people.feed.model_copy(update={"external": external})
     with pytest.raises(LandingError, match="its location s3a://.* cannot be read") as caught:

@@ -72,7 +72,9 @@ def test_secrets_that_landing_needs(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TIDEMARK_PII_KEY", "short")
     text = said(Checked("", open_project(TODAY).findings), Level.ERROR)
     assert "Feed 'bills' with `hash_pii` needs the secret in TIDEMARK_PII_KEY, which has fewer than" in text
-    assert "default_ops.erasures, which keeps erased rows out, needs the secret in TIDEMARK_ERASURE_KEY" in text
+    assert (
+        "default_ops.erasures, which keeps erased rows out, needs the secret in TIDEMARK_ERASURE_KEY" in text
+    )
     for variable in ("TIDEMARK_PII_KEY", "TIDEMARK_ERASURE_KEY"):
         monkeypatch.setenv(variable, "a secret of these tests")
     assert open_project(TODAY).findings == ()
