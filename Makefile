@@ -28,7 +28,7 @@ test-nightly: prepared ## run everything with more kill points, longer histories
 	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_QUERIES=200 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
 
 cluster-test: prepared ## run the main job on a cluster with a worker killed, and on Connect and Thrift servers
-	@$(BIN)/python -m pytest tests/lakehouse/test_cluster.py tests/lakehouse/test_servers.py tests/kills/test_stream.py
+	@TIDEMARK_NIGHTLY=1 $(BIN)/python -m pytest tests/lakehouse/test_cluster.py tests/lakehouse/test_servers.py tests/kills/test_stream.py
 
 prepared: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready

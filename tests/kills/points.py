@@ -71,7 +71,7 @@ BRONZE_TABLE = "bronze.people"
 PLAN, APPEND, CONFIRM = MANIFEST + "plan", BRONZE + "append", MANIFEST + "confirm"
 
 POINTS = (
-    _folder_only("manifest", "ops.ingested_files", landed=True),
+    _folder_only("manifest", "ops.ingested_files", landed=True, nightly=True),
     _folder_only("bronze", "bronze.people", landed=True, nightly=True),
     _folder_only("runs", "ops.runs", nightly=True),
     _folder_only("silver", "silver.people", nightly=True),
@@ -92,7 +92,8 @@ POINTS = (
     Point("after the gold merge", "after", MERGE_TOTALS, nightly=True),
     Point("while a test runs", "running", A_TEST, nightly=True),
     Point("in on-run-end, before the checkpoints", "before", RECORD, more_comes=True, nightly=True),
-    Point("in on-run-end, writing the checkpoints", "writing", RECORD, table="ops.runs", more_comes=True),
+    Point("in on-run-end, writing the checkpoints", "writing", RECORD, table="ops.runs", more_comes=True,
+          nightly=True),  # the simulated month has it each time
     Point("after the checkpoints", "after", RECORD, nightly=True),
     Point("half written, on Iceberg", "writing", "", APPEND, BRONZE_TABLE, on_iceberg=True, nightly=True),
     Point("not confirmed, on Iceberg", "before", call=CONFIRM, on_iceberg=True, nightly=True),

@@ -19,7 +19,7 @@ from python_ingest.lake.maintenance import maintain
 from python_ingest.lake.retention import Kept, lacking
 from python_ingest.lake.table_format import location_of
 from python_ingest.project import Project
-from tests.conftest import ROOT, both_formats, both_formats_nightly, latest_version
+from tests.conftest import ROOT, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = pytest.mark.R4
@@ -86,7 +86,7 @@ def test_new_files_are_clustered_and_trigger_nothing(
     assert guarded.said("guarded") == {"guarded": "no change"}
 
 
-@both_formats
+@both_formats_nightly
 def test_only_partitions_with_new_files_are_rewritten(
     spark: SparkSession, prefix: str, table_format: str
 ) -> None:

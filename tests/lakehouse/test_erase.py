@@ -22,7 +22,7 @@ from python_ingest.lake.place import lake_folder
 from python_ingest.ops.erasures import ERASURE_KEY
 from python_ingest.project.build import build
 from python_ingest.project.verify import verify
-from tests.conftest import ONLY_TABLES, ROOT, both_formats
+from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly
 from tests.lakehouse.conftest import FIXTURES
 
 pytestmark = [pytest.mark.R1]
@@ -117,7 +117,7 @@ def people(
     os.chdir(ROOT)
 
 
-@both_formats
+@both_formats_nightly
 def test_a_person_is_erased(
     people: People, prefix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.lake.table_format import append
-from tests.conftest import core_on_delta
+from tests.conftest import core_on_delta_nightly
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (
     BATCHES,
@@ -35,7 +35,7 @@ ROUNDS = 12
 
 
 @pytest.mark.R4
-@core_on_delta
+@core_on_delta_nightly
 def test_every_batch_ends_in_what_the_whole_history_says(
     spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,10 +9,10 @@ from python_ingest.errors import TidemarkError
 from python_ingest.lake.maintenance import chosen_tables, compact, expire
 from python_ingest.lake.maintenance_plan import plan
 from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept
-from tests.conftest import both_formats, latest_version
+from tests.conftest import both_formats_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 
-pytestmark = [pytest.mark.R4, both_formats]
+pytestmark = [pytest.mark.R4, both_formats_nightly]
 
 
 @pytest.mark.core

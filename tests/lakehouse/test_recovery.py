@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import MakeFeed, both_formats_nightly, core_on_delta, latest_version
+from tests.conftest import MakeFeed, both_formats_nightly, core_on_delta_nightly, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
@@ -43,7 +43,7 @@ def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: G
 
 
 @pytest.mark.R4
-@core_on_delta
+@core_on_delta_nightly
 def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> None:
     """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: never a silent gap."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")

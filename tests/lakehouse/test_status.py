@@ -18,7 +18,7 @@ from python_ingest.status.feeds import FeedStatus, feed_states
 from python_ingest.status.freshness import Limits
 from python_ingest.status.level import Level
 from python_ingest.status.tables import TableStatus, table_states
-from tests.conftest import ROOT, FeedFolder, both_formats
+from tests.conftest import ROOT, FeedFolder, both_formats_nightly
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = pytest.mark.R4
@@ -60,7 +60,7 @@ def test_limits_are_those_of_the_declaration() -> None:
     assert [Limits().level(age) for age in (None, 99 * DAY)] == [0, 0]
 
 
-@both_formats
+@both_formats_nightly
 def test_a_table_shows_what_it_has_not_read(guarded: Guarded) -> None:
     """R4.2: in versions and in seconds; a run reads them, and a failed run is an error."""
     assert {state.problem for state in _tables(guarded).values()} == {"not built yet"}

@@ -31,9 +31,9 @@ MODELS = Path("models")
 BY_CITY = MODELS / "gold/people_by_city.sql"
 TABLES = ("silver.people", "bronze.people", "gold.people_by_city", "ops.runs", "silver.people_history")
 KILLS = (
+    "in on-run-end, writing the checkpoints",
     "after the silver merge, before its checkpoint",
     "half written",
-    "in on-run-end, writing the checkpoints",
     "written but not confirmed",
 )
 
