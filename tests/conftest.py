@@ -76,14 +76,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that profiles.yml describes, on a scratch lake."""
     os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
     project.invoke_dbt(["--quiet", "parse"])
-    session = warm_session(ROOT)
+    with pytest.MonkeyPatch.context() as patch:  # it lives long enough for Java's second compiler
+        patch.setenv("TIDEMARK_JAVA_OPTIONS", "")
+        session = warm_session(ROOT)
     yield session
     session.stop()
 
 
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
 FORMATS = ["delta", "iceberg"]
-BY_DAY = FORMATS if os.environ.get("TIDEMARK_NIGHTLY") else FORMATS[:1]
+NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
+BY_DAY = FORMATS if NIGHTLY else FORMATS[:1]
 
 
 def _on(formats: list[str], *, core: bool = False) -> pytest.MarkDecorator:

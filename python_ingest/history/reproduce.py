@@ -168,7 +168,7 @@ class Reproduction:
         if node.language != "sql":
             return "its model is not SQL"
         try:
-            for table in (*tables_below(node, manifest), table_of(node)):
+            for table in (*tables_below(manifest, node), table_of(node)):
                 self._past.reading(table)
         except TidemarkError as error:
             return error.what

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -245,12 +246,13 @@ def test_verify_proves_every_table_and_finds_a_tampered_row(
     spark.sql(f"restore table {daily} to version as of {before[daily]}")
 
 
-def test_incremental_tables_equal_a_full_rebuild(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.5: row for row, every model; and dbt's commands work by layer as a user types them."""
+def test_the_commands_by_layer_give_the_same_tables(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.5: dbt's commands as a user types them; at night a full refresh, row for row in every model."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "story")
     monkeypatch.setenv("TIDEMARK_RAW", str(story.lakehouse.raw))
-    invoke_dbt(["--quiet", "run", "--select", "silver", "--full-refresh"])
-    invoke_dbt(["--quiet", "run", "--select", "gold", "--full-refresh"])
+    anew = ["--full-refresh"] if os.environ.get("TIDEMARK_NIGHTLY") else []  # `verify` above computes it, too
+    invoke_dbt(["--quiet", "run", "--select", "silver", *anew])
+    invoke_dbt(["--quiet", "run", "--select", "gold", *anew])
     rebuilt = {name: story.lakehouse.rows(name) for name in RESULTS}
     assert rebuilt == story.rows["sent again"]
     invoke_dbt(["--quiet", "test", "--select", "bronze"])
