@@ -8,11 +8,10 @@ from datetime import timedelta
 from typing import Literal
 
 from python_ingest.console.output import count_of, first_of
+from python_ingest.lake.small_files import has_small_files
 from python_ingest.report.facts import Feed, ModelPeriod, Report
 from python_ingest.report.words import span
 from python_ingest.status.level import Level
-
-MOST_FILES, SMALL = 200, 4 * 1024 * 1024  # a table of more files that are smaller on average is slow to read
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def _set_aside(report: Report) -> Iterator[Point]:
 
 
 def _tables(report: Report) -> Iterator[Point]:
-    small = [one for one in report.sizes if one.files > MOST_FILES and one.bytes < SMALL * one.files]
+    small = [one for one in report.sizes if has_small_files(one.files, one.bytes)]
     if small:
         names = first_of([one.table for one in small])
         yield Point("warning", f"Many small files slow down {names}.", "Run `tidemark maintain`.")

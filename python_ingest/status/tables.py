@@ -12,6 +12,7 @@ from pyspark.sql.functions import expr
 from python_ingest.clock import Clock, utc_now, utc_time
 from python_ingest.console.output import count_of
 from python_ingest.lake.maintenance import marks_of
+from python_ingest.lake.small_files import has_small_files
 from python_ingest.lake.table_format import table_exists
 from python_ingest.project import Project
 from python_ingest.project.nodes import VIEWS, table_of
@@ -21,8 +22,6 @@ from python_ingest.status.level import Level
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SMALL = 16 * 2**20  # bytes of a file on average, below which compaction pays
-MANY = 50  # files
 LINE = "\n"
 
 
@@ -73,7 +72,7 @@ def table_states(spark: SparkSession, project: Project, clock: Clock = utc_now) 
 
 def _state(name: str, own: Files, run: Any, unread: Sequence[datetime], now: datetime) -> TableStatus:
     failed = bool(run and run["status"] != "success")
-    is_small = own.number > MANY and own.bytes / own.number < SMALL
+    is_small = has_small_files(own.number, own.bytes)
     level, problem = Level.OK, ""
     if failed:
         level, problem = (
