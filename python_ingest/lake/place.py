@@ -23,9 +23,11 @@ def is_remote() -> bool:
 def lake_folder() -> Path:
     """Return the local folder of the lake's lock and embedded catalog.
 
-    It also has the tables, unless TIDEMARK_LAKE is a URL. Then it is a folder named after the URL.
+    It also has the tables, unless TIDEMARK_LAKE is a URL. Then it is a folder named after the URL, without
+    keys that the URL may have.
     """
     location = lake_location()
     if not is_remote():
         return Path(location)
-    return Path("-".join([DEFAULT_LAKE, *re.findall(r"[A-Za-z0-9]+", location.partition("://")[2])]))
+    place = re.sub(r"^[^/@]*:[^/@]*@", "", location.partition("://")[2])
+    return Path("-".join([DEFAULT_LAKE, *re.findall(r"[A-Za-z0-9]+", place)]))

@@ -9,6 +9,7 @@ import pytest
 from python_ingest import project
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.metastore import ICEBERG_REST
+from python_ingest.lake.place import LAKE, lake_folder
 from python_ingest.project.connect import REMOTE, check_server
 from tests.conftest import ROOT
 
@@ -67,3 +68,19 @@ def test_a_target_that_lacks_a_variable_is_a_sentence(monkeypatch: pytest.Monkey
     monkeypatch.delenv("DATABRICKS_HOST", raising=False)
     with pytest.raises(TidemarkError, match="Env var required but not provided: 'DATABRICKS_HOST'"):
         project.spark_settings(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("location", "folder"),
+    [
+        ("s3a://lakes/demo", "lake-lakes-demo"),
+        ("s3a://KEY:not%2Fa+secret@lakes/demo", "lake-lakes-demo"),
+        ("abfss://lakes@account.dfs.core.windows.net/demo", "lake-lakes-account-dfs-core-windows-net-demo"),
+    ],
+)
+def test_the_local_folder_of_a_lake_at_a_url(
+    location: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named after the place, and not after keys."""
+    monkeypatch.setenv(LAKE, location)
+    assert str(lake_folder()) == folder
