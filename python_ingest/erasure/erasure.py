@@ -16,6 +16,7 @@ from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import utc_now
 from python_ingest.erasure.landed import Landed
+from python_ingest.erasure.messages import erase_messages
 from python_ingest.erasure.person import Person, Personal, parsed_key, person_of, personal_values
 from python_ingest.erasure.proof import Proof, prove
 from python_ingest.erasure.tables import Dependent, delete_rows, dependents, failed_batch, rows_of
@@ -105,6 +106,7 @@ class Erasure:
         yield Step(f"{self.project.ops_schema}.erasures", "recorded: the rows land no more")
         yield from self._remove_rows()
         yield from self._purge()
+        yield from self._erase_messages(is_started=is_started)
         self.proof = self._prove()
         self._counts[self.landed.bronze] = self.landed.erased().count()  # also those of a killed attempt
         result = Result(self._counts, len(self.proof.hits), self.proof.files)
@@ -161,6 +163,16 @@ class Erasure:
         for table in tables:
             yield Step(table, f"earlier versions deleted, {purge(self.spark, table, schema):,} files of logs")
         self._settle()
+
+    def _erase_messages(self, *, is_started: bool) -> Iterator[Step]:
+        """Erase messages of runs that quote the person, and the earlier versions of their table."""
+        runs, schema = f"{self.project.ops_schema}.runs", self.project.ops_schema
+        values = [value for some in self.personal.values.values() for value in some]
+        number = erase_messages(self.spark, self.person, values, runs)
+        if number or (is_started and table_exists(self.spark, runs)):
+            prepare(self.spark, runs, schema, self.person.erased.erasure_id)
+            purge(self.spark, runs, schema)
+            yield self._done(runs, "have a message without the values", number)
 
     def _prove(self) -> Proof:
         found = self._dependents()

@@ -12,6 +12,7 @@ import fastavro
 import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
 
 from python_ingest import project
 from python_ingest.commands.erase import erase_person
@@ -117,6 +118,13 @@ def people(
     os.chdir(ROOT)
 
 
+def quote_in_messages(people: People, message: str) -> None:
+    """Let the models of all runs have failed with a message."""
+    runs = people.spark.table(f"{people.prefix}_ops.runs")
+    said = f.transform("model_runs", lambda run: run.withField("message", f.lit(message)))
+    runs.withColumn("model_runs", said).write.mode("overwrite").saveAsTable(f"{people.prefix}_ops.runs")
+
+
 @both_formats_nightly
 def test_a_person_is_erased(
     people: People, prefix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -126,6 +134,7 @@ def test_a_person_is_erased(
     people.spark.sql(f"create schema {prefix}_audit")
     batch = f"{prefix}_audit.{prefix}_silver_people"
     people.spark.sql(f"create table {batch} as select * from {prefix}_silver.people")
+    quote_in_messages(people, f"people has 2 rows of the key, one with {OF_PERSON[0]}")
     assert len(people.files_with(*beginnings)) > 10
     before = people.rows()
     feed = people.project.feeds["people"]
@@ -146,6 +155,8 @@ def test_a_person_is_erased(
     assert ("are erased already" if are_gone else "1 value of city not searched") in said
 
     assert people.files_with(*beginnings) == []
+    quoting = people.spark.table(f"{prefix}_ops.model_runs").where("message = 'erased'")
+    assert quoting.count() > 0
     after = people.rows()
     assert after["silver.people"] == [row for row in before["silver.people"] if row[0] != 42]
     for kept in ("silver.people_history", "snapshots.people_snapshot"):

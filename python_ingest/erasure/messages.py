@@ -1,0 +1,66 @@
+"""Error messages in `ops.runs` that quote a person's values, such as the key of a row that broke a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.erasure.person import Person
+from python_ingest.erasure.search import searchable
+from python_ingest.lake.hidden_rows import hidden_rows
+from python_ingest.lake.table_format import table_exists
+from python_ingest.ops.erasures import REASON
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+VIEW = "_tidemark_messages"
+
+
+def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], runs: str) -> int:
+    """Take messages that quote the person out of the record of runs, in one commit.
+
+    A message quotes the person if all values of the key are words of it, or if it contains another value.
+
+    Args:
+        spark: the session.
+        person: the person.
+        values: the person's other values; short ones are left out.
+        runs: the table `ops.runs`, which need not exist.
+
+    Returns:
+        The number of runs whose messages have changed; if it is 0, nothing is committed.
+    """
+    if not table_exists(spark, runs):
+        return 0
+    texts = hidden_rows(spark, "_text string", [[text] for text in searchable(values)])
+    beside = (
+        spark.table(runs)
+        .crossJoin(f.broadcast(person.view(spark)))
+        .crossJoin(f.broadcast(texts.agg(f.collect_list("_text").alias("_texts"))))
+    )
+
+    def quotes(message: Column) -> Column:
+        has_value = f.exists("_texts", lambda text: f.contains(message, text))
+        return f.coalesce(person.has_words(message) | has_value, f.lit(False))
+
+    def without(run: Column) -> Column:
+        message = run["message"]
+        return run.withField("message", f.when(quotes(message), REASON).otherwise(message))
+
+    found = beside.where(f.exists("model_runs", lambda run: quotes(run["message"])))
+    number = found.count()
+    if number:
+        changed = found.select("invocation_id", f.transform("model_runs", without).alias("model_runs"))
+        changed.createOrReplaceTempView(VIEW)
+        try:
+            spark.sql(
+                f"merge into {runs} as present using {VIEW} as changed "
+                "on present.invocation_id = changed.invocation_id "
+                "when matched then update set model_runs = changed.model_runs"
+            )
+        finally:
+            spark.catalog.dropTempView(VIEW)
+    return number
