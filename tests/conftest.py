@@ -76,9 +76,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that profiles.yml describes, on a scratch lake."""
     os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
     project.invoke_dbt(["--quiet", "parse"])
-    with pytest.MonkeyPatch.context() as patch:  # it lives long enough for Java's second compiler
-        patch.setenv("TIDEMARK_JAVA_OPTIONS", "")
-        session = warm_session(ROOT)
+    session = warm_session(ROOT)
     yield session
     session.stop()
 
@@ -86,6 +84,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
 FORMATS = ["delta", "iceberg"]
 NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
+nightly = pytest.mark.skipif(not NIGHTLY, reason="at night; what covers it by day: docs/testing.md")
 BY_DAY = FORMATS if NIGHTLY else FORMATS[:1]
 
 

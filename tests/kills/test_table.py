@@ -22,7 +22,7 @@ NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 BATCHES = "python_ingest.ops.ingested_batches:Batches."
 POINTS = (
     Point("planned", "after", call=BATCHES + "plan", nightly=True),
-    Point("half written", "writing", call=BRONZE + "append", table="bronze.orders"),
+    Point("half written", "writing", call=BRONZE + "append", table="bronze.orders", nightly=True),
     Point("written but not confirmed", "before", call=BATCHES + "confirm"),
 )
 LAND = "from python_ingest import cli; cli.land(['orders']);"

@@ -29,7 +29,7 @@ from tests.month.people import CITIES, ERASED, Feed, Person, email_of
 
 MODELS = Path("models")
 BY_CITY = MODELS / "gold/people_by_city.sql"
-TABLES = ("silver.people", "bronze.people", "gold.people_by_city", "ops.runs", "silver.people_history")
+TABLES = ("silver.people", "bronze.people", "gold.people_by_city", "ops.runs", "gold.people_kept")
 KILLS = (
     "in on-run-end, writing the checkpoints",
     "after the silver merge, before its checkpoint",

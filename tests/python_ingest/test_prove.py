@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, nightly
 
-pytestmark = [pytest.mark.R2, pytest.mark.core]
+pytestmark = [pytest.mark.R2, nightly]
 PROVED = re.compile(r"^  gold\.(\w+) +([\d,]+) histories, 0 rows differ \((.+)\)", re.MULTILINE)
 
 
