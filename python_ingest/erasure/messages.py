@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from python_ingest.bronze.suppression import SEPARATORS
 from python_ingest.erasure.person import Person
 from python_ingest.erasure.search import searchable
 from python_ingest.lake.hidden_rows import hidden_rows
@@ -22,12 +23,13 @@ VIEW = "_tidemark_messages"
 def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], runs: str) -> int:
     """Take messages that quote the person out of the record of runs, in one commit.
 
-    A message quotes the person if all values of the key are words of it, or if it contains another value.
+    A message quotes the person if it contains a value that is long enough to be searched, or if the columns
+    of the key and their values are words of it, as in `2 rows of the key {"customer_id":42}`.
 
     Args:
         spark: the session.
         person: the person.
-        values: the person's other values; short ones are left out.
+        values: the person's other values.
         runs: the table `ops.runs`, which need not exist.
 
     Returns:
@@ -35,7 +37,8 @@ def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], r
     """
     if not table_exists(spark, runs):
         return 0
-    texts = hidden_rows(spark, "_text string", [[text] for text in searchable(values)])
+    known = searchable([*person.key.values(), *values])
+    texts = hidden_rows(spark, "_text string", [[text] for text in known])
     beside = (
         spark.table(runs)
         .crossJoin(f.broadcast(person.view(spark)))
@@ -43,8 +46,10 @@ def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], r
     )
 
     def quotes(message: Column) -> Column:
+        words, names = f.split(message, SEPARATORS), f.array(*map(f.lit, person.key))
+        has_key = person.has_words(message) & (f.size(f.array_except(names, words)) == 0)
         has_value = f.exists("_texts", lambda text: f.contains(message, text))
-        return f.coalesce(person.has_words(message) | has_value, f.lit(False))
+        return f.coalesce(has_key | has_value, f.lit(False))
 
     def without(run: Column) -> Column:
         message = run["message"]
