@@ -100,7 +100,8 @@ POINTS = (
     Point("in the silver merge, on Iceberg", "writing", MERGE_SILVER, table="silver.people", on_iceberg=True),
     Point("after the gold merge, on Iceberg", "after", MERGE_TOTALS, on_iceberg=True, nightly=True),
     Point("before the checkpoints, on Iceberg", "before", RECORD, on_iceberg=True, nightly=True),
-    Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True),
+    Point("in a full refresh, between two models", "after", _create("silver.people"), full_refresh=True,
+          nightly=True),
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from python_ingest.project.build import build
 from python_ingest.project.verify import verify
 from python_ingest.servers.kafka import kafka
 from python_ingest.servers.postgresql import postgres
-from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly
+from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly, nightly
 from tests.lakehouse.conftest import FixtureProject
 
 EMAILS = ("wilhelmina.quandary@example.org", "w.quandary@mail.example.org")
@@ -122,6 +122,7 @@ def test_a_row_that_the_database_still_has_lands_no_more(
 
 
 @pytest.mark.R5
+@nightly
 @both_formats_nightly
 def test_a_message_that_the_topic_still_has_keeps_its_place_alone(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -147,7 +147,7 @@ class Month:
 
     def end(self) -> None:
         """Merge small files, let the models see that, delete what is old, and tell what is there."""
-        maintain()
+        maintain(list(TABLES))
         cli.run()
         maintain(hours=0, log_hours=0)
         spark = SparkSession.builder.getOrCreate()
