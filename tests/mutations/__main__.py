@@ -62,7 +62,7 @@ def _try(fault: Fault, copies: Queue[Path]) -> bool:
             print(f"{fault.promise}: {fault.file} has no {fault.old!r}; write the fault anew", flush=True)
             return False
         file.write_text(sound.replace(fault.old, fault.new, 1), encoding="utf-8")
-        done = _run(fault.test, copy)
+        done = _run(fault.test, copy, at_night=fault.at_night)
     finally:
         file.write_text(sound, encoding="utf-8")
         copies.put(copy)
@@ -74,12 +74,12 @@ def _try(fault: Fault, copies: Queue[Path]) -> bool:
     return noticed
 
 
-def _run(test: str, copy: Path) -> subprocess.CompletedProcess[str]:
+def _run(test: str, copy: Path, *, at_night: bool) -> subprocess.CompletedProcess[str]:
     python = copy / ".venv/bin/python"
     command = [str(python), "-m", "pytest", "--exitfirst", "--no-header", test]
     if test == LINT:
         command = ["sh", "scripts/check_conventions.sh"]
-    variables = os.environ | {"PYTHONPATH": str(copy)}
+    variables = os.environ | {"PYTHONPATH": str(copy)} | ({"TIDEMARK_NIGHTLY": "1"} if at_night else {})
     return subprocess.run(
         command,
         cwd=copy,

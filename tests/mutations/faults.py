@@ -16,6 +16,7 @@ class Fault:
         file: the file that is changed.
         old, new: the text that stands there once, and what is put in its place.
         test: what must fail, as pytest has it; `make lint` for a rule of the project.
+        at_night: whether only the nightly form of the test can notice it.
     """
 
     promise: str
@@ -23,6 +24,7 @@ class Fault:
     old: str
     new: str
     test: str
+    at_night: bool = False
 
 
 FAULTS = (
@@ -32,6 +34,7 @@ FAULTS = (
         "{% if adapter.has_one_session() %}",
         "{% if true %}",
         f"{LAKE}test_servers.py",
+        at_night=True,  # a Connect server has one session, too
     ),
     Fault(
         "a file lands exactly once",
