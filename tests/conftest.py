@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import fastavro
+import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
@@ -24,6 +26,7 @@ from python_ingest.project.session import retarget, warm_session
 from python_ingest.servers.common import MissingServerError
 
 ROOT = Path(__file__).resolve().parent.parent
+NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 
 
 def _where_servers_are() -> Iterator[Any]:
@@ -63,7 +66,7 @@ def in_root() -> None:
     os.chdir(ROOT)
     os.environ.pop("TIDEMARK_CONNECTION_SHOP", None)  # with it the project has more feeds
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")  # one session sees hundreds of tables
-    if not os.environ.get("TIDEMARK_NIGHTLY"):
+    if not NIGHTLY:
         os.environ.setdefault("PYSPARK_SUBMIT_ARGS", FEW_ROWS)
         os.environ.setdefault("TIDEMARK_JAVA_OPTIONS", QUICK_COMPILER)
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
@@ -83,7 +86,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
 FORMATS = ["delta", "iceberg"]
-NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 nightly = pytest.mark.skipif(not NIGHTLY, reason="at night; what covers it by day: docs/testing.md")
 BY_DAY = FORMATS if NIGHTLY else FORMATS[:1]
 
@@ -218,6 +220,17 @@ class Lakehouse:
                 name = f"{self.prefix}_{layer}.{row['tableName']}"
                 found[name] = latest_version(self.spark, name)
         return found
+
+
+def content_of(path: Path) -> str:
+    """The bytes of a file as text, and the rows of Parquet and Avro, by readers that are not ours."""
+    content = path.read_bytes().decode("latin-1")
+    if path.suffix == ".parquet":
+        content += str(pyarrow.parquet.read_table(path).to_pylist())
+    elif path.suffix == ".avro":
+        with path.open("rb") as file:
+            content += str(list(fastavro.reader(file)))
+    return content
 
 
 def latest_version(spark: SparkSession, table: str) -> int:

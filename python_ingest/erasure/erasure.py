@@ -167,8 +167,7 @@ class Erasure:
     def _erase_messages(self, *, is_started: bool) -> Iterator[Step]:
         """Erase messages of runs that quote the person, and the earlier versions of their table."""
         runs, schema = f"{self.project.ops_schema}.runs", self.project.ops_schema
-        values = [value for some in self.personal.values.values() for value in some]
-        number = erase_messages(self.spark, self.person, values, runs)
+        number = erase_messages(self.spark, self.person, self.personal.texts(self.person), runs)
         if number or (is_started and table_exists(self.spark, runs)):
             prepare(self.spark, runs, schema, self.person.erased.erasure_id)
             purge(self.spark, runs, schema)
@@ -194,9 +193,11 @@ class Erasure:
     def _settle(self) -> None:
         """Record that bronze has all landed rows, so that the next landing does not have to count them."""
         feed, schema = self.person.feed, self.project.ops_schema
-        landings: IngestedFiles | Batches = IngestedFiles(self.spark, schema, feed.name)
-        if not isinstance(feed, FileFeed):
-            landings = Batches(self.spark, schema, feed.name, feed.external.source)
+        landings = (
+            IngestedFiles(self.spark, schema, feed.name)
+            if isinstance(feed, FileFeed)
+            else Batches(self.spark, schema, feed.name, feed.external.source)
+        )
         bronze, checks = BronzeTable(self.spark, feed), BronzeChecks(self.spark, schema, feed.name)
         lost_rows = LostRows(self.spark, feed, bronze, landings, checks)
         if doubt := lost_rows.doubt():

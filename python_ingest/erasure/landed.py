@@ -84,7 +84,7 @@ class Landed:
         number = marks.count() if marks is not None else 0
         if marks is not None and number:
             same = "present.feed = place.feed and present._sequence = place._sequence"
-            self._merge(self.batches, marks, same, {"mark": "null"})
+            update_places(self.batches, marks, same, {"mark": "null"})
         return number
 
     def erased(self) -> DataFrame:
@@ -102,7 +102,7 @@ class Landed:
         records = self.records()
         number = records.count() if records is not None else 0
         if records is not None and number:
-            self._merge(
+            update_places(
                 self.rejected,
                 records.select(f.col("batch_id"), f.col("row_id")),
                 "present.batch_id = place.batch_id and present.row_id = place.row_id "
@@ -116,7 +116,7 @@ class Landed:
         rows = self.rows()
         number = rows.count()
         if number:
-            self._merge(
+            update_places(
                 self.bronze,
                 rows.select("_batch_id", "_row_number"),
                 "present._batch_id = place._batch_id and present._row_number = place._row_number",
@@ -140,13 +140,23 @@ class Landed:
     def _beside(self, rows: DataFrame) -> DataFrame:
         return rows.crossJoin(f.broadcast(self.person.view(self.spark)))
 
-    def _merge(self, table: str, places: DataFrame, same: str, values: dict[str, str]) -> None:
-        places.createOrReplaceTempView(PLACES)
-        sets = ", ".join(f"{name} = {value}" for name, value in values.items())
-        try:
-            self.spark.sql(
-                f"merge into {table} as present using {PLACES} as place on {same} "
-                f"when matched then update set {sets}"
-            )
-        finally:
-            self.spark.catalog.dropTempView(PLACES)
+
+def update_places(table: str, places: DataFrame, same: str, values: dict[str, str]) -> None:
+    """Set columns of the rows that some places name, in one commit that does not hold what names them.
+
+    Args:
+        table: `schema.name`.
+        places: what names the rows; no row twice.
+        same: SQL that joins `present`, the table, to `place`.
+        values: SQL by column of the table.
+    """
+    spark = places.sparkSession
+    places.createOrReplaceTempView(PLACES)
+    sets = ", ".join(f"{name} = {value}" for name, value in values.items())
+    try:
+        spark.sql(
+            f"merge into {table} as present using {PLACES} as place on {same} "
+            f"when matched then update set {sets}"
+        )
+    finally:
+        spark.catalog.dropTempView(PLACES)

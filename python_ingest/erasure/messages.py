@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.suppression import SEPARATORS
+from python_ingest.erasure.landed import update_places
 from python_ingest.erasure.person import Person
-from python_ingest.erasure.search import searchable
 from python_ingest.lake.hidden_rows import hidden_rows
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.erasures import REASON
@@ -17,10 +17,8 @@ from python_ingest.ops.erasures import REASON
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
-VIEW = "_tidemark_messages"
 
-
-def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], runs: str) -> int:
+def erase_messages(spark: SparkSession, person: Person, texts: Sequence[str], runs: str) -> int:
     """Take messages that quote the person out of the record of runs, in one commit.
 
     A message quotes the person if it contains a value that is long enough to be searched, or if the columns
@@ -29,7 +27,7 @@ def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], r
     Args:
         spark: the session.
         person: the person.
-        values: the person's other values.
+        texts: the person's values that are long enough.
         runs: the table `ops.runs`, which need not exist.
 
     Returns:
@@ -37,12 +35,11 @@ def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], r
     """
     if not table_exists(spark, runs):
         return 0
-    known = searchable([*person.key.values(), *values])
-    texts = hidden_rows(spark, "_text string", [[text] for text in known])
+    listed = hidden_rows(spark, "_text string", [[text] for text in texts])
     beside = (
         spark.table(runs)
         .crossJoin(f.broadcast(person.view(spark)))
-        .crossJoin(f.broadcast(texts.agg(f.collect_list("_text").alias("_texts"))))
+        .crossJoin(f.broadcast(listed.agg(f.collect_list("_text").alias("_texts"))))
     )
 
     def quotes(message: Column) -> Column:
@@ -59,13 +56,6 @@ def erase_messages(spark: SparkSession, person: Person, values: Sequence[str], r
     number = found.count()
     if number:
         changed = found.select("invocation_id", f.transform("model_runs", without).alias("model_runs"))
-        changed.createOrReplaceTempView(VIEW)
-        try:
-            spark.sql(
-                f"merge into {runs} as present using {VIEW} as changed "
-                "on present.invocation_id = changed.invocation_id "
-                "when matched then update set model_runs = changed.model_runs"
-            )
-        finally:
-            spark.catalog.dropTempView(VIEW)
+        same = "present.invocation_id = place.invocation_id"
+        update_places(runs, changed, same, {"model_runs": "place.model_runs"})
     return number

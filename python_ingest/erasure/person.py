@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
@@ -11,6 +12,7 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.pseudonyms import pii_hash
 from python_ingest.bronze.suppression import SEPARATORS, key_text
+from python_ingest.erasure.search import searchable
 from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.lake.hidden_rows import hidden_rows
@@ -143,6 +145,10 @@ class Personal:
     values: dict[str, list[str]] = field(default_factory=dict, repr=False)
     shared: dict[str, int] = field(default_factory=dict)
     is_whole: bool = True
+
+    def texts(self, person: Person) -> list[str]:
+        """Return these values and those of the key, if they are long enough to be searched."""
+        return searchable([*person.key.values(), *chain.from_iterable(self.values.values())])
 
 
 def personal_values(spark: SparkSession, person: Person, *, is_started: bool) -> Personal:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from python_ingest.erasure.landed import Landed
 from python_ingest.erasure.person import Personal
-from python_ingest.erasure.search import SHORTEST, copies_of, files_below, search, searchable
+from python_ingest.erasure.search import SHORTEST, copies_of, files_below, search
 from python_ingest.erasure.tables import Dependent, has_values, rows_of
 from python_ingest.lake.place import is_remote, lake_folder, lake_location
 
@@ -56,7 +56,7 @@ def prove(landed: Landed, personal: Personal, tables: Sequence[Dependent], root:
         for column, number in has_values(spark, table, personal.values).items():
             proof.hits.append(f"{table} ({number:,} rows by {column})")
     proof.short = [column for column, value in person.key.items() if len(value) < SHORTEST]
-    texts = searchable([*person.key.values(), *(v for some in personal.values.values() for v in some)])
+    texts = personal.texts(person)
     proof.values = len(texts)
     places = {str(lake_folder()): files_below(lake_folder())}  # of a lake at a URL, this has the catalog
     if is_remote():

@@ -7,7 +7,6 @@ With `TIDEMARK_NIGHTLY=1` the points join in that are much like another.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +17,7 @@ import pytest
 
 from python_ingest.servers.leash import leash
 from python_ingest.servers.object_store import object_store
+from tests.conftest import NIGHTLY
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
 
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
 Links = dict[Point, "Future[Link]"]
 AT_ONCE = 2  # chains
 FEW = 6  # points that one chain takes alone: each lake costs a first run
-CHOSEN = [point for point in POINTS if os.environ.get("TIDEMARK_NIGHTLY") or not point.nightly]
+CHOSEN = [point for point in POINTS if NIGHTLY or not point.nightly]
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ Each message is in bronze once, and silver and gold are right.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +14,11 @@ from pyspark.sql import SparkSession
 
 from python_ingest.servers.kafka import Kafka, kafka
 from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
+from tests.conftest import NIGHTLY
 from tests.kills.reader import Reader, kill
 from tests.kills.stream import LAND, RUN, check, send
 
 pytestmark = pytest.mark.R5
-NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 MESSAGES = 1_000_000 if NIGHTLY else 100_000
 PATIENCE = 600
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from python_ingest.servers.postgresql import Postgres, postgres
+from tests.conftest import NIGHTLY
 from tests.kills.chain import QUICK
 from tests.kills.points import BRONZE, Point
 from tests.kills.reader import Reader
 
 pytestmark = pytest.mark.R3
 PATIENCE = 600
-NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 BATCHES = "python_ingest.ops.ingested_batches:Batches."
 POINTS = (
     Point("planned", "after", call=BATCHES + "plan", nightly=True),

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
@@ -20,7 +19,7 @@ from python_ingest.servers.object_store import object_store
 from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
 from python_ingest.simulators.user_events import simulate_user_events
-from tests.conftest import NIGHTLY, ROOT
+from tests.conftest import NIGHTLY, ROOT, content_of
 from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -50,18 +49,6 @@ def local(spark: SparkSession, files: list[str], tmp_path_factory: pytest.TempPa
 def cluster() -> Iterator[SparkCluster]:
     with spark_cluster(workers=2) as started:
         yield started
-
-
-def files_with(folder: Path, text: str) -> list[str]:
-    """Return the files that have a text, also in Parquet."""
-    found = []
-    for path in folder.rglob("*"):
-        if path.is_file():
-            content = path.read_bytes().decode("latin-1")
-            if path.suffix == ".parquet":
-                content += str(pyarrow.parquet.read_table(path).to_pylist())
-            found += [str(path)] * (text in content)
-    return found
 
 
 def most_locks(database: Postgres, process: subprocess.Popen[str]) -> int:
@@ -115,7 +102,8 @@ def test_a_cluster_makes_the_same_tables(
         watcher.join()
         found = Found(**json.loads(Path(order.found).read_text(encoding="utf-8")))
         assert (bucket / "demo" / "warehouse").is_dir()
-        assert not erased or files_with(bucket / "demo", PERSON) == []
+        written = [path for path in (bucket / "demo").rglob("*") if path.is_file()]
+        assert not erased or [path for path in written if PERSON in content_of(path)] == []
     assert cluster.alive() == 1
     assert most[0] >= TABLES
     assert set(found.differing.values()) == ({0} if NIGHTLY else set())

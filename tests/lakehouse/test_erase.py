@@ -8,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import fastavro
-import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
@@ -23,7 +21,7 @@ from python_ingest.lake.place import lake_folder
 from python_ingest.ops.erasures import ERASURE_KEY
 from python_ingest.project.build import build
 from python_ingest.project.verify import verify
-from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly
+from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, both_formats_nightly, content_of
 from tests.lakehouse.conftest import FIXTURES
 
 pytestmark = [pytest.mark.R1]
@@ -44,7 +42,7 @@ TABLES = {
     "gold.people_kept": "*",
     "snapshots.people_snapshot": "person_id, email, city, dbt_valid_to is null",
 }
-KILLED_AFTER = range(1, 19) if os.environ.get("TIDEMARK_NIGHTLY") else (3,)  # steps: 3 is after bronze
+KILLED_AFTER = range(1, 19) if NIGHTLY else (3,)  # steps: 3 is after bronze
 BUILT = 9  # steps up to the last that deletes no earlier versions
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -83,17 +81,7 @@ class People:
 
     def files_with(self, *texts: str) -> list[str]:
         """The files of the lake with a text, also in Parquet and in Avro, by readers of their own."""
-        found = []
-        for path in self.files():
-            content = path.read_bytes().decode("latin-1")
-            if path.suffix == ".parquet":
-                content += str(pyarrow.parquet.read_table(path).to_pylist())
-            elif path.suffix == ".avro":
-                with path.open("rb") as file:
-                    content += str(list(fastavro.reader(file)))
-            if any(text in content for text in texts):
-                found.append(str(path))
-        return found
+        return [str(path) for path in self.files() if any(text in content_of(path) for text in texts)]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -21,7 +20,7 @@ from python_ingest.project.build import build
 from python_ingest.project.verify import verify
 from python_ingest.servers.kafka import kafka
 from python_ingest.servers.postgresql import postgres
-from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly, nightly
+from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly, content_of, nightly
 from tests.lakehouse.conftest import FixtureProject
 
 EMAILS = ("wilhelmina.quandary@example.org", "w.quandary@mail.example.org")
@@ -48,14 +47,9 @@ class Sources:
 
     def files_with(self, *texts: str) -> list[str]:
         """The files of these schemas with a text, also in Parquet."""
-        found = []
-        for path in lake_folder().rglob("*"):
-            if path.is_file() and any(part.startswith(self.prefix) for part in path.parts):
-                content = path.read_bytes().decode("latin-1")
-                if path.suffix == ".parquet":
-                    content += str(pyarrow.parquet.read_table(path).to_pylist())
-                found += [str(path)] * any(text in content for text in texts)
-        return found
+        paths = [path for path in lake_folder().rglob("*") if path.is_file()]
+        ours = [path for path in paths if any(part.startswith(self.prefix) for part in path.parts)]
+        return [str(path) for path in ours if any(text in content_of(path) for text in texts)]
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from python_ingest.project import invoke_dbt
 from python_ingest.project.explain import Plan, explain
 from python_ingest.project.verify import verify
 from python_ingest.simulators.user_events import simulate_user_events
-from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
+from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, Lakehouse
 
 pytestmark = pytest.mark.R1
 RAW = ROOT / "data" / "raw"
@@ -250,7 +249,7 @@ def test_the_commands_by_layer_give_the_same_tables(story: Story, monkeypatch: p
     """R1.5: dbt's commands as a user types them; at night a full refresh, row for row in every model."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "story")
     monkeypatch.setenv("TIDEMARK_RAW", str(story.lakehouse.raw))
-    anew = ["--full-refresh"] if os.environ.get("TIDEMARK_NIGHTLY") else []  # `verify` above computes it, too
+    anew = ["--full-refresh"] if NIGHTLY else []  # `verify` above computes it, too
     invoke_dbt(["--quiet", "run", "--select", "silver", *anew])
     invoke_dbt(["--quiet", "run", "--select", "gold", *anew])
     rebuilt = {name: story.lakehouse.rows(name) for name in RESULTS}

@@ -23,7 +23,7 @@ from python_ingest.report.reading import read_report
 from python_ingest.servers.common import free_port
 from python_ingest.servers.spark_connect import address_of, spark_connect
 from python_ingest.servers.spark_thrift import spark_thrift
-from tests.conftest import ROOT
+from tests.conftest import NIGHTLY, ROOT
 from tests.lakehouse.conftest import FIXTURES, FixtureProject
 from tests.lakehouse.histories import BATCHES, SCHEMA, random_history
 
@@ -33,7 +33,6 @@ TABLES = {
     **dict.fromkeys(("entities", "part_totals", "value_counts", "names"), "*"),
     "counts_kept": "id, entities, dbt_valid_to is null as is_valid",
 }
-NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 LEFT_OUT = ("first_values", "bucketed")  # embedded tests try them; each statement here takes its time
 FEW_ROWS = {
     "spark.driver.memory": "1g",

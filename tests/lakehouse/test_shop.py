@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from datetime import date
@@ -21,9 +20,10 @@ from python_ingest.postgresql.outcome import LandedTable
 from python_ingest.servers.postgresql import Postgres, postgres
 from python_ingest.simulators.shop import shop_days
 from python_ingest.simulators.targets import PostgresTarget
+from tests.conftest import NIGHTLY
 
 pytestmark = [pytest.mark.R3, pytest.mark.R2]
-DAYS = 20 if os.environ.get("TIDEMARK_NIGHTLY") else 8
+DAYS = 20 if NIGHTLY else 8
 ROWS, START = 200, date(2025, 3, 26)  # clocks are put forward in Berlin on 2025-03-30
 COLUMNS = {
     "customers": "customer_id, name, email, {created_at}, {updated_at}",

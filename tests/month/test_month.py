@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from tests.conftest import NIGHTLY, ROOT
+from tests.conftest import NIGHTLY, ROOT, content_of
 from tests.kills.chain import PATIENCE, QUICK
 from tests.month.people import ERASED, Feed, lines_of
 
@@ -160,7 +160,5 @@ def test_no_byte_of_the_erased_person_is_left(lived: Lived) -> None:
     texts = [str(ERASED["email"]), str(ERASED["city"]), str(ERASED["person_id"])]
     for path in lived.lake.rglob("*"):
         if path.is_file():
-            content = path.read_bytes().decode("latin-1")
-            if path.suffix == ".parquet":
-                content += str(pyarrow.parquet.read_table(path).to_pylist())
+            content = content_of(path)
             assert [text for text in texts if text in content] == [], path

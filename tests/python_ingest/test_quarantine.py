@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from python_ingest.errors import LandingError
 from python_ingest.files.landing import Lander
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
-from tests.conftest import FeedFolder, MakeFeed
+from tests.conftest import NIGHTLY, FeedFolder, MakeFeed
 
 pytestmark = pytest.mark.R1
 
@@ -86,9 +85,7 @@ def test_another_option_mends_all(make_feed: MakeFeed) -> None:
 KILLED_AT = [(BronzeTable, "append"), (Quarantine, "mark"), (IngestedFiles, "confirm")]
 
 
-@pytest.mark.parametrize(
-    ("owner", "step"), KILLED_AT if os.environ.get("TIDEMARK_NIGHTLY") else KILLED_AT[:2]
-)
+@pytest.mark.parametrize(("owner", "step"), KILLED_AT if NIGHTLY else KILLED_AT[:2])
 def test_a_replay_that_is_killed(
     make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, owner: type, step: str
 ) -> None:
