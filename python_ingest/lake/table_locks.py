@@ -29,7 +29,7 @@ PAUSE = 1.0  # seconds between two attempts, and between two checks of the sessi
 STATE_WAIT = 300.0  # seconds for a state table, which other processes hold for one commit
 LOST = 75  # the exit code of a process that lost its locks: a temporary failure
 HOLDER = """
-    select activity.application_name
+    select coalesce(nullif(activity.application_name, ''), 'another process')
     from pg_locks as lock inner join pg_stat_activity as activity on lock.pid = activity.pid
     where lock.locktype = 'advisory' and lock.granted
         and (lock.classid::bigint << 32 | lock.objid::bigint) = %s::bigint
@@ -83,7 +83,9 @@ class TableLocks:
         for name in new:
             while not self._try(name):
                 if time.monotonic() >= until:
-                    holder = self._holder(name)
+                    holder = self._value(HOLDER, name)
+                    if holder is None:  # it was released between the two queries
+                        continue
                     self.release(new)
                     raise LakeBusyError(
                         f"The table {name} is held by {holder}.",
@@ -103,9 +105,6 @@ class TableLocks:
             self._held.add(name)
             return True
         return False
-
-    def _holder(self, name: str) -> str:
-        return str(self._value(HOLDER, name) or "another process")
 
     def _value(self, query: str, name: str) -> Any:
         with self._mutex:

@@ -67,7 +67,7 @@ def test_two_processes_share_the_lake_but_not_a_table(shared: Postgres) -> None:
     probe.communicate("")
     other.kill()
     other.wait()
-    with locked("gold.a", "gold.b"):
+    with locked("gold.a", "gold.b", seconds=60):  # as soon as the server sees that the process is gone
         pass
 
 
