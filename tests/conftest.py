@@ -24,6 +24,7 @@ from python_ingest.lake.delta_log import DeltaLog
 from python_ingest.project.build import Built
 from python_ingest.project.session import retarget, warm_session
 from python_ingest.servers.common import MissingServerError
+from tests import many_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
@@ -63,6 +64,7 @@ QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 @pytest.fixture(scope="session", autouse=True)
 def in_root() -> None:
     """Work in the project's folder; each of several test processes has folders for what dbt writes."""
+    many_commands.prepare()
     os.chdir(ROOT)
     os.environ.pop("TIDEMARK_CONNECTION_SHOP", None)  # with it the project has more feeds
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")  # one session sees hundreds of tables
@@ -78,7 +80,7 @@ def in_root() -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that profiles.yml describes, on a scratch lake."""
     os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
-    project.invoke_dbt(["--quiet", "parse"])
+    project.invoke_dbt(["--quiet", *project.PARSE])
     session = warm_session(ROOT)
     yield session
     session.stop()

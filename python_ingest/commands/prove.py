@@ -15,7 +15,7 @@ from python_ingest.console.output import count_of, output
 from python_ingest.errors import VerificationError
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.lake.place import LAKE
-from python_ingest.project import invoke_dbt
+from python_ingest.project import PARSE, invoke_dbt
 from python_ingest.project.session import warm_session
 from python_ingest.prove.counterexample import unit_test
 from python_ingest.prove.drawing import Drawn
@@ -64,7 +64,7 @@ def prove_models(root: Path, selection: Sequence[str], histories: int, seed: int
             gives.
     """
     with scratch_lake():
-        manifest = invoke_dbt(["--quiet", "parse"])
+        manifest = invoke_dbt(["--quiet", *PARSE])
         spark = warm_session(root)
         for name, value in FEW_ROWS.items():
             spark.conf.set(name, value)

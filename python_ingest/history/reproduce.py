@@ -18,7 +18,7 @@ from python_ingest.history.past import Past
 from python_ingest.history.provenance import HIDDEN, provenance
 from python_ingest.history.runs import UNDO, Run
 from python_ingest.lake.delta_log import make_active
-from python_ingest.project import Project, invoke_dbt, target_name
+from python_ingest.project import PARSE, Project, invoke_dbt, target_name
 from python_ingest.project.build import plain_message
 from python_ingest.project.compiled_models import Compiled, compiled, compiled_nodes
 from python_ingest.project.nodes import VIEWS, table_of, tables_below
@@ -143,7 +143,7 @@ class Reproduction:
     def _compiled(self) -> tuple[dict[str, Any], dict[str, Compiled], dict[str, str]]:
         """Return by table: its node, its compiled model, and why there is none."""
         variables = json.dumps({**self._variables, "as_of": self.run.id})
-        manifest = invoke_dbt(["--log-level=none", "parse", "--vars", variables])
+        manifest = invoke_dbt(["--log-level=none", *PARSE, "--vars", variables])
         wanted = {written.table for written in self.run.written}
         nodes = {}
         for node in manifest.nodes.values():

@@ -15,6 +15,10 @@ from python_ingest.project.build import plain_message
 from python_ingest.project.nodes import stored, table_of
 
 OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # never run: its `meta` has the schema of the state tables
+PARSE = (
+    "--no-write-json",
+    "parse",
+)  # manifest.json takes as long; what dbt runs writes it
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def load(*, silent: bool = False) -> Project:
         DeclarationError: if a feed's declaration is invalid.
     """
     root = enter_root()
-    manifest = invoke_dbt(["--log-level=none" if silent else "--quiet", "parse"])
+    manifest = invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE])
     sources = [source.to_dict() for source in manifest.sources.values()]
     if OPS_SCHEMA not in manifest.nodes:
         raise TidemarkError(

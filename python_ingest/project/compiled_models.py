@@ -10,7 +10,7 @@ from typing import Any
 
 from python_ingest.errors import DbtError
 from python_ingest.incremental.pinning import pinned
-from python_ingest.project import invoke_dbt
+from python_ingest.project import PARSE, invoke_dbt
 from python_ingest.project.build import plain_message
 from python_ingest.project.model_code import code_of
 from python_ingest.project.nodes import table_of
@@ -82,7 +82,7 @@ def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
         DbtError: if a model cannot be compiled.
     """
     selected = model_selectors(selection)
-    manifest = invoke_dbt(["--log-level=none", "parse"])
+    manifest = invoke_dbt(["--log-level=none", *PARSE])
     for node in manifest.nodes.values():
         if node.resource_type == "model" and node.language == "sql":
             node.raw_code += PLAIN_READS

@@ -12,7 +12,7 @@ from python_ingest.files import inspection
 from python_ingest.files.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
 from python_ingest.files.formats.json_text import HALF, HUGE
 from python_ingest.files.formats.lines import HOLDS_NUL
-from tests.conftest import MakeFeed
+from tests.conftest import MakeFeed, nightly
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 
@@ -205,7 +205,14 @@ def test_json_files_that_would_be_altered(make_feed: MakeFeed) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"encoding": "windows-1252"}, {"multi_line": True}, {"header": False}], ids=str
+    "options",
+    [
+        {},
+        {"multi_line": True},
+        pytest.param({"encoding": "windows-1252"}, marks=nightly),
+        pytest.param({"header": False}, marks=nightly),
+    ],
+    ids=str,
 )
 def test_nul_bytes_in_csv(make_feed: MakeFeed, options: dict[str, object]) -> None:
     """R1.4: a line that holds them is a broken record, at the file's beginning as at its end."""

@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 
 from python_ingest import cli
 from python_ingest.project.verify import verify
+from tests import many_commands
 from tests.kills.people import write_file
 from tests.kills.points import POINTS, Files, Point, warehouse_of
 
@@ -67,6 +68,7 @@ class Order:
 
 def main() -> None:
     """Carry out the order."""
+    many_commands.prepare()
     order = Order.load(Path(sys.argv[1]))
     if order.recover:
         cli.run()

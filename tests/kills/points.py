@@ -85,7 +85,7 @@ POINTS = (
     Point("not confirmed, from an object store", "before", call=CONFIRM, from_store=True, nightly=True),
     Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
     Point("before the silver merge", "before", MERGE_SILVER, nightly=True),
-    Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people"),
+    Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people", nightly=True),
     Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER, core=True),
     Point("between two models", "before", A_GOLD_MODEL, nightly=True),
     Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city", nightly=True),

@@ -21,7 +21,7 @@ from python_ingest.history.undo import Undo
 from python_ingest.lake.maintenance import expire
 from python_ingest.project import Project
 from python_ingest.project.verify import verify
-from tests.conftest import NIGHTLY, ROOT, both_formats_nightly
+from tests.conftest import NIGHTLY, ROOT, both_formats_nightly, nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tests.lakehouse.test_plain_models import PLAIN
 
@@ -133,7 +133,7 @@ def _kills(method: Callable[..., Any], after: int) -> Callable[..., Any]:
 
 
 @both_formats_nightly
-def test_later_runs_and_expired_versions_are_named(guarded: Guarded) -> None:
+def test_later_runs_are_named(guarded: Guarded) -> None:
     """R4.4: nothing is set back then; with the later runs, all of them are."""
     guarded.insert("(1, 5), (2, 5)")
     guarded.said(*MODELS)
@@ -161,6 +161,17 @@ def test_later_runs_and_expired_versions_are_named(guarded: Guarded) -> None:
     guarded.said(*MODELS)
     assert _rows(guarded) == after
 
+
+@nightly
+@both_formats_nightly
+def test_what_cannot_be_set_back_is_named(guarded: Guarded) -> None:
+    """R4.4: a table that was changed by hand, whose versions are gone, or that is gone itself."""
+    guarded.insert("(1, 5), (2, 5)")
+    guarded.said(*MODELS)
+    before = _rows(guarded)
+    guarded.insert("(1, 6), (3, 6)")
+    guarded.said(*MODELS)
+    after = _rows(guarded)
     guarded.spark.sql(f"delete from {guarded.table('totals')} where amount = 6")
     with pytest.raises(TidemarkError, match=r"totals was changed after the run by something"):
         _undo(guarded)

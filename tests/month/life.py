@@ -23,6 +23,7 @@ from python_ingest.commands.history import undo
 from python_ingest.commands.upkeep import maintain
 from python_ingest.errors import TidemarkError
 from python_ingest.project.verify import verify
+from tests import many_commands
 from tests.kills.killed_run import plant
 from tests.kills.points import POINTS
 from tests.month.people import CITIES, ERASED, Feed, Person, email_of
@@ -205,6 +206,7 @@ class Month:
 
 def main() -> None:
     """Live, and tell."""
+    many_commands.prepare()
     diary, days = Path(sys.argv[1]), int(sys.argv[2])
     lake, raw = Path(os.environ["TIDEMARK_LAKE"]), Path(os.environ["TIDEMARK_RAW"])
     month = Month(diary, lake, raw, small=os.path.ismount(lake.parent))

@@ -17,7 +17,15 @@ from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project import Project
 from python_ingest.status.feeds import feed_states
-from tests.conftest import ROOT, FeedFolder, MakeFeed, both_formats_nightly, core_on_delta_nightly, take_back
+from tests.conftest import (
+    ROOT,
+    FeedFolder,
+    MakeFeed,
+    both_formats_nightly,
+    core_on_delta_nightly,
+    nightly,
+    take_back,
+)
 
 pytestmark = pytest.mark.R1
 
@@ -246,7 +254,7 @@ def test_replayed_records_and_older_versions_of_a_file_are_counted(make_feed: Ma
 
 @pytest.mark.parametrize(("statement", "reason"), [
     ("restore table {} to version as of 1", "bronze was changed: RESTORE"),
-    ("delete from {} where id = '3'", "bronze was changed: DELETE"),
+    pytest.param("delete from {} where id = '3'", "bronze was changed: DELETE", marks=nightly),
 ])  # fmt: skip
 def test_a_batch_that_was_not_confirmed_is_planned_anew(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch, statement: str, reason: str
@@ -284,6 +292,7 @@ def _killed_before_confirming(people: FeedFolder, monkeypatch: pytest.MonkeyPatc
             people.land()
 
 
+@nightly
 def test_a_landing_again_that_is_killed(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: killed between two batches, or before the check is recorded: the next landing does the rest."""
     people = make_feed(on_lost_rows="land_again")
