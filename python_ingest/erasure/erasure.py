@@ -16,7 +16,7 @@ from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import utc_now
 from python_ingest.erasure.landed import Landed
-from python_ingest.erasure.messages import erase_messages
+from python_ingest.erasure.messages import erase_messages, quoting_runs
 from python_ingest.erasure.person import Person, Personal, parsed_key, person_of, personal_values
 from python_ingest.erasure.proof import Proof, prove
 from python_ingest.erasure.tables import Dependent, delete_rows, dependents, failed_batch, rows_of
@@ -34,7 +34,7 @@ from python_ingest.project.build import build
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 ROUNDS = 3  # of builds until none writes a table
 BATCH = "dropped with all rows: a batch that failed an audit"
@@ -78,19 +78,25 @@ class Erasure:
 
     def __post_init__(self) -> None:
         self.landed = Landed(self.spark, self.person, self.project.ops_schema)
+        self._runs = f"{self.project.ops_schema}.runs"
         self._counts: dict[str, int] = {}
 
     def plan(self) -> Iterator[Step]:
         """Yield for each table what `run` would do; nothing is changed."""
+        self._look_up()
         rows, records = self.landed.rows().count(), self.landed.records()
         yield Step(self.landed.bronze, "content of the rows removed, their places stay", rows)
         if records is not None:
             said = "content of the rejected records removed"
             yield Step(self.landed.rejected, said, records.count())
+        if (marks := self.landed.marks()) is not None:
+            yield Step(self.landed.batches, "keys removed from the marks", marks.count())
         for one in self._dependents():
             yield Step(one.table, _planned(one), rows_of(self.spark, self.person, one))
         for batch in self._failed_batches():
             yield Step(batch, BATCH, self.spark.table(batch).count())
+        if (quoting := self._quoting_runs()) is not None:
+            yield Step(self._runs, "messages that quote the person removed", quoting.count())
 
     def run(self) -> Iterator[Step]:
         """Erase the person; yield each step that is done.
@@ -99,8 +105,7 @@ class Erasure:
             DbtError: if a model fails.
             TidemarkError: if a model has not read what must be deleted.
         """
-        is_started = any(one.hashes == self.person.erased.hashes for one in self.erasures.erased())
-        self.personal = personal_values(self.spark, self.person, is_started=is_started)
+        is_started = self._look_up()
         if not is_started:
             self.erasures.record(self.person.erased, "started", utc_now())
         yield Step(f"{self.project.ops_schema}.erasures", "recorded: the rows land no more")
@@ -166,12 +171,21 @@ class Erasure:
 
     def _erase_messages(self, *, is_started: bool) -> Iterator[Step]:
         """Erase messages of runs that quote the person, and the earlier versions of their table."""
-        runs, schema = f"{self.project.ops_schema}.runs", self.project.ops_schema
-        number = erase_messages(self.spark, self.person, self.personal.texts(self.person), runs)
+        runs, schema = self._runs, self.project.ops_schema
+        number = erase_messages(self._quoting_runs(), runs)
         if number or (is_started and table_exists(self.spark, runs)):
             prepare(self.spark, runs, schema, self.person.erased.erasure_id)
             purge(self.spark, runs, schema)
             yield self._done(runs, "have a message without the values", number)
+
+    def _look_up(self) -> bool:
+        """Find the values to search; return whether this erasure was begun before."""
+        is_started = any(one.hashes == self.person.erased.hashes for one in self.erasures.erased())
+        self.personal = personal_values(self.spark, self.person, is_started=is_started)
+        return is_started
+
+    def _quoting_runs(self) -> DataFrame | None:
+        return quoting_runs(self.spark, self.person, self.personal.texts(self.person), self._runs)
 
     def _prove(self) -> Proof:
         found = self._dependents()

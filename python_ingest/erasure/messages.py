@@ -15,11 +15,11 @@ from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.erasures import REASON
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 
-def erase_messages(spark: SparkSession, person: Person, texts: Sequence[str], runs: str) -> int:
-    """Take messages that quote the person out of the record of runs, in one commit.
+def quoting_runs(spark: SparkSession, person: Person, texts: Sequence[str], runs: str) -> DataFrame | None:
+    """Return the runs with messages that quote the person, and what the messages shall be.
 
     A message quotes the person if it contains a value that is long enough to be searched, or if the columns
     of the key and their values are words of it, as in `2 rows of the key {"customer_id":42}`.
@@ -28,13 +28,13 @@ def erase_messages(spark: SparkSession, person: Person, texts: Sequence[str], ru
         spark: the session.
         person: the person.
         texts: the person's values that are long enough.
-        runs: the table `ops.runs`, which need not exist.
+        runs: the table `ops.runs`.
 
     Returns:
-        The number of runs whose messages have changed; if it is 0, nothing is committed.
+        `invocation_id` and `model_runs`; None if the table does not exist.
     """
     if not table_exists(spark, runs):
-        return 0
+        return None
     listed = hidden_rows(spark, "_text string", [[text] for text in texts])
     beside = (
         spark.table(runs)
@@ -53,9 +53,21 @@ def erase_messages(spark: SparkSession, person: Person, texts: Sequence[str], ru
         return run.withField("message", f.when(quotes(message), REASON).otherwise(message))
 
     found = beside.where(f.exists("model_runs", lambda run: quotes(run["message"])))
-    number = found.count()
-    if number:
-        changed = found.select("invocation_id", f.transform("model_runs", without).alias("model_runs"))
+    return found.select("invocation_id", f.transform("model_runs", without).alias("model_runs"))
+
+
+def erase_messages(changed: DataFrame | None, runs: str) -> int:
+    """Take messages that quote the person out of the record of runs, in one commit.
+
+    Args:
+        changed: what `quoting_runs` returns.
+        runs: the table `ops.runs`.
+
+    Returns:
+        The number of runs whose messages have changed; if it is 0, nothing is committed.
+    """
+    number = 0 if changed is None else changed.count()
+    if changed is not None and number:
         same = "present.invocation_id = place.invocation_id"
         update_places(runs, changed, same, {"model_runs": "place.model_runs"})
     return number

@@ -132,6 +132,7 @@ def test_a_person_is_erased(
     planned = capsys.readouterr().out
     assert "2 rows: rows deleted by person_id" in planned
     assert "people_1.csv, people_2.csv" in planned
+    assert "2 rows: messages that quote the person removed" in planned
 
     for steps in KILLED_AFTER:
         erasure = erasure_of(people.spark, people.project, feed, ["person_id=42"])
