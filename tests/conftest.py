@@ -102,6 +102,8 @@ def _on(formats: list[str], *, core: bool = False) -> pytest.MarkDecorator:
 both_formats, core_on_delta = _on(FORMATS), _on(FORMATS, core=True)
 # for what is done alike on both formats; histories, reading, and the whole project run on both each time
 both_formats_nightly, core_on_delta_nightly = _on(BY_DAY), _on(BY_DAY, core=True)
+# on Delta at night, where another test has it on Delta each time: on Iceberg it takes half the time
+delta_nightly = _on(FORMATS if NIGHTLY else FORMATS[1:])
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from python_ingest.console.output import output
 from python_ingest.errors import VerificationError
 from python_ingest.project import Project
 from python_ingest.project.verify import Verdict
-from tests.conftest import both_formats_nightly
+from tests.conftest import delta_nightly
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -41,7 +41,7 @@ def put(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-@both_formats_nightly
+@delta_nightly
 def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None:
     """R1.5, R2.1: changed SQL, macro or variable; comments and blanks are no change."""
     put(edited / "guarded.sql", LATEST, "-- the newest alone\n" + LATEST.replace(" ", "  "))

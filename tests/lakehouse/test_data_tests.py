@@ -10,7 +10,7 @@ import pytest
 
 from python_ingest.project import Project
 from python_ingest.status.runs import last_run
-from tests.conftest import ROOT, both_formats_nightly
+from tests.conftest import ROOT, both_formats_nightly, delta_nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -29,7 +29,7 @@ WHOLE = ("--vars", "full_tests: true")
 
 
 @pytest.mark.core
-@both_formats_nightly
+@delta_nightly
 def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) -> None:
     """R1.4: nothing new does not turn it green; unique looks at the whole table for the keys that came."""
     source = cases.create_source("readings_in", COLUMNS)

@@ -21,7 +21,7 @@ from python_ingest.lake.place import lake_folder
 from python_ingest.ops.erasures import ERASURE_KEY
 from python_ingest.project.build import build
 from python_ingest.project.verify import verify
-from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, both_formats_nightly, content_of
+from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, content_of, delta_nightly
 from tests.lakehouse.conftest import FIXTURES
 
 pytestmark = [pytest.mark.R1]
@@ -113,7 +113,7 @@ def quote_in_messages(people: People, message: str) -> None:
     runs.withColumn("model_runs", said).write.mode("overwrite").saveAsTable(f"{people.prefix}_ops.runs")
 
 
-@both_formats_nightly
+@delta_nightly
 def test_a_person_is_erased(
     people: People, prefix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from python_ingest.commands.verify import show_verdicts
 from python_ingest.errors import UnprovenError
 from python_ingest.project.explain import explain
 from python_ingest.project.verify import verify
-from tests.conftest import ROOT, both_formats_nightly, latest_version
+from tests.conftest import ROOT, both_formats_nightly, delta_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -219,7 +219,7 @@ BY_HAND = (
 )
 
 
-@both_formats_nightly
+@delta_nightly
 def test_a_change_by_hand_is_said_and_healed(guarded: Guarded) -> None:
     """R1.5: with no news of the source, too; what read the table follows."""
     guarded.insert("(1, 5), (2, 7)")

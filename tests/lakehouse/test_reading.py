@@ -14,7 +14,7 @@ from benchmarks.measuring import timed_statements
 from python_ingest.lake.jvm import java_class
 from python_ingest.lake.maintenance import expire
 from python_ingest.lake.table_format import location_of
-from tests.conftest import both_formats, both_formats_nightly, latest_version, take_back
+from tests.conftest import both_formats, delta_nightly, latest_version, take_back
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -54,7 +54,7 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
     assert guarded.mark("guarded").version == last
 
 
-@both_formats_nightly
+@delta_nightly
 def test_changes_are_read_once_for_all_that_read_them(
     guarded: Guarded, tmp_path: Path, table_format: str
 ) -> None:

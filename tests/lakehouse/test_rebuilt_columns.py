@@ -11,7 +11,7 @@ import pytest
 
 from python_ingest.project.build import Built
 from python_ingest.project.verify import verify
-from tests.conftest import ROOT, both_formats_nightly, latest_version
+from tests.conftest import ROOT, delta_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 from tests.lakehouse.test_code_changes import put
 from tests.lakehouse.test_plain_models import PLAIN
@@ -49,7 +49,7 @@ def rebuilt(guarded: Guarded, model: str = "guarded", columns: str = "doubled", 
     return guarded.dbt("run", "--select", model, "--vars", json.dumps(given))
 
 
-@both_formats_nightly
+@delta_nightly
 def test_a_new_column_is_filled_and_the_marks_stay(guarded: Guarded, edited: Path) -> None:
     """R3.4: in steps by a condition, too; what is not read yet is read by the next run, incrementally."""
     guarded.insert("(4, 9)")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import MakeFeed, both_formats_nightly, core_on_delta_nightly, latest_version
+from tests.conftest import (
+    MakeFeed,
+    both_formats_nightly,
+    core_on_delta_nightly,
+    delta_nightly,
+    latest_version,
+)
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
@@ -130,7 +136,7 @@ def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: Fixtu
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
 
 
-@both_formats_nightly
+@delta_nightly
 def test_lost_files_that_land_again_change_no_other_row(cases: FixtureProject, make_feed: MakeFeed) -> None:
     """R1.5: an older file that comes back wins over no newer one: silver is as it was before the loss."""
     columns = {"id": "string", "name": "string", "sent": "string"}

@@ -17,14 +17,14 @@ from python_ingest.report.balance import balances, total
 from python_ingest.report.facts import OUTCOMES, Report
 from python_ingest.report.page import page_of
 from python_ingest.report.reading import read_report
-from tests.conftest import ROOT, FeedFolder, both_formats_nightly
+from tests.conftest import ROOT, FeedFolder, delta_nightly
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
 LOSSY = ("build", "--select", "lossy", "rejected_lossy")
 
 
-@both_formats_nightly
+@delta_nightly
 def test_the_report_equals_the_state_tables(
     cases: FixtureProject, people: FeedFolder, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from python_ingest.history.checkout import code_at
 from python_ingest.history.runs import recorded_runs
 from python_ingest.lake.maintenance import expire
 from python_ingest.project import Project
-from tests.conftest import ROOT, both_formats_nightly
+from tests.conftest import ROOT, both_formats_nightly, delta_nightly
 from tests.lakehouse.conftest import Guarded
 
 pytestmark = [pytest.mark.R1, pytest.mark.R4]
@@ -140,7 +140,7 @@ def _build(guarded: Guarded, *options: str) -> None:
     assert guarded.dbt("build", "--exclude-resource-type", "test", *options).failed == []
 
 
-@both_formats_nightly
+@delta_nightly
 def test_a_run_is_reproduced_from_its_commit(
     guarded: Guarded, models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

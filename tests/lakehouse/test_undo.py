@@ -21,7 +21,7 @@ from python_ingest.history.undo import Undo
 from python_ingest.lake.maintenance import expire
 from python_ingest.project import Project
 from python_ingest.project.verify import verify
-from tests.conftest import NIGHTLY, ROOT, both_formats_nightly, nightly
+from tests.conftest import NIGHTLY, ROOT, both_formats_nightly, delta_nightly, nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tests.lakehouse.test_plain_models import PLAIN
 
@@ -50,7 +50,7 @@ def _rows(fixture: FixtureProject, *tables: str) -> Rows:
     return {table: fixture.rows(table) for table in tables or MODELS}
 
 
-@both_formats_nightly
+@delta_nightly
 def test_a_run_is_undone_and_run_again(
     guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +132,7 @@ def _kills(method: Callable[..., Any], after: int) -> Callable[..., Any]:
     return killed
 
 
-@both_formats_nightly
+@delta_nightly
 def test_later_runs_are_named(guarded: Guarded) -> None:
     """R4.4: nothing is set back then; with the later runs, all of them are."""
     guarded.insert("(1, 5), (2, 5)")
@@ -199,7 +199,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         expire(guarded.spark, table, 0, f"{guarded.prefix}_ops")
 
 
-@both_formats_nightly
+@delta_nightly
 def test_what_a_first_run_created_is_dropped(cases: FixtureProject) -> None:
     """R1.5: with its tests and its snapshot; what they had seen is forgotten, so no failure is hidden."""
     cases.spark.sql(f"create schema {cases.prefix}_ops")  # a state table of an earlier version

@@ -349,7 +349,7 @@ FAULTS = (
         "python_ingest/lake/delta_cut.py",
         "if number < present)",
         "if number < present - 9)",
-        f"{LAKE}test_erase.py",
+        f"{LAKE}test_erase_sources.py",
     ),
     Fault(
         "a row of an erased person that a table or a topic still has",

@@ -23,6 +23,7 @@ from tests.conftest import (
     MakeFeed,
     both_formats_nightly,
     core_on_delta_nightly,
+    delta_nightly,
     nightly,
     take_back,
 )
@@ -88,7 +89,7 @@ def test_the_landing_stops_where_landed_rows_are_gone(make_feed: MakeFeed) -> No
         people.land()
 
 
-@both_formats_nightly
+@delta_nightly
 def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     """R1.5: under their own batches; what was left of a file does not double; the next landing is quiet."""
     people = make_feed(on_lost_rows="land_again")
