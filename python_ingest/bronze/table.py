@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
@@ -85,6 +85,7 @@ class BronzeTable:
         """
         self.admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
+        declared += [Target(name, StringType()) for name in self._feed.partition_names]
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
                 raise LandingError(
@@ -164,9 +165,11 @@ class BronzeTable:
         return found.rows, found.rows - found.nulls["_corrupt_record"]
 
     def counts(self, batch: Batch) -> dict[str, tuple[int, int]]:
-        """Return by file the number of rows and of broken records in a batch."""
-        if len(batch.files) == 1 and (appended := self.appended(batch)):
-            return {batch.files[0].path: appended}
+        """Return by `_source_file` the number of rows and of broken records in a batch."""
+        path = batch.files[0].path
+        is_plain = len(batch.files) == 1 and not path.lower().endswith(".zip")  # whose rows have other paths
+        if is_plain and (appended := self.appended(batch)):
+            return {path: appended}
         counts = self.rows(batch).groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record"))
         return {path: (rows, broken) for path, rows, broken in counts.collect()}
 
