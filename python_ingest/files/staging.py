@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,20 +35,11 @@ class Staging:
     Args:
         spark: the session.
         table: the feed's bronze table, `schema.name`.
-
-    Attributes:
-        root: the folder as Hadoop prints it, with a trailing `/`.
     """
 
     def __init__(self, spark: SparkSession, table: str) -> None:
         self._spark = spark
-        path_of = java_class(spark, "org.apache.hadoop.fs.Path")
-        path = path_of(f"{lake_location()}/{FOLDER}/{table}")
-        context: Any = spark.sparkContext._jsc
-        self._system: Any = path.getFileSystem(context.hadoopConfiguration())
-        self._path_of = path_of
-        self.root = f"{self._system.makeQualified(path).toString()}/"
-        self._local = Path(self.root.removeprefix(LOCAL)) if self.root.startswith(LOCAL) else None
+        self._place = f"{lake_location()}/{FOLDER}/{table}"
         self._number = 0
         self._is_used = False
 
@@ -98,6 +90,23 @@ class Staging:
             self._delete()
             self._is_used = False
 
+    @cached_property
+    def root(self) -> str:
+        """The folder as Hadoop prints it, with a trailing `/`."""
+        return f"{self._system.makeQualified(self._path(self._place)).toString()}/"
+
+    @cached_property
+    def _local(self) -> Path | None:
+        return Path(self.root.removeprefix(LOCAL)) if self.root.startswith(LOCAL) else None
+
+    @cached_property
+    def _system(self) -> Any:
+        context: Any = self._spark.sparkContext
+        return self._path(self._place).getFileSystem(context._jsc.hadoopConfiguration())
+
+    def _path(self, place: str) -> Any:
+        return java_class(self._spark, "org.apache.hadoop.fs.Path")(place)
+
     def columns(self, source_file: Column, modified_at: Column) -> tuple[Column, Column]:
         """Return `_source_file` and `_source_modified_at` of rows: of unpacked files from their URI.
 
@@ -121,11 +130,11 @@ class Staging:
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(unpacked, target)
         else:
-            local, target_path = self._path_of(unpacked.as_uri()), self._path_of(f"{self.root}{path}")
+            local, target_path = self._path(unpacked.as_uri()), self._path(f"{self.root}{path}")
             self._system.copyFromLocalFile(True, True, local, target_path)
 
     def _delete(self) -> None:
         if self._local:
             shutil.rmtree(self._local, ignore_errors=True)
         else:
-            self._system.delete(self._path_of(self.root), True)
+            self._system.delete(self._path(self.root), True)

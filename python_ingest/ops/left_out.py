@@ -40,11 +40,12 @@ def measures(condition: str) -> tuple[str, str]:
     Args:
         condition: SQL that is true for a file that is left out; `path` is its path.
     """
-    path = f"if({condition}, path, null)"  # a Spark observation allows no `filter (where …)`
-    some = [f"min(if(pmod(hash(path), {NAMES}) = {number}, {path}, null))" for number in range(NAMES)]
+    paths = [f"if(pmod(hash(path), {NAMES}) = {number}, path, null)" for number in range(NAMES)]
+    # a Spark observation allows no `filter (where …)`
+    some = [f"min(if({condition}, {path}, null))" for path in paths]
     return (
         f"count_if({condition}) as left_out",
-        f"concat_ws(char(0), {', '.join(some)}, max({path})) as left_out_paths",
+        f"concat_ws(char(0), {', '.join(some)}, max(if({condition}, path, null))) as left_out_paths",
     )
 
 
