@@ -251,8 +251,9 @@ class CsvExternal(FilesExternal):
 
 
 class ExcelExternal(FilesExternal):
-    """The block of a feed of Excel workbooks."""
+    """The block of a feed of Excel workbooks; Excel itself writes `~$name` while a workbook is open."""
 
+    exclude: tuple[str, ...] = ("~$*",)
     file_format: Literal["excel"]
     options: ExcelOptions = ExcelOptions()
 

@@ -17,7 +17,8 @@ CHUNK = 2**22  # characters that are read at once
 PART = 2**24  # characters of an array that is written
 MAX_ELEMENT = 2**25  # characters of an element
 BLANK = re.compile(r"[ \t\r\n]*")
-DECODER = json.JSONDecoder(strict=False)  # the reader of the parts finds control characters
+# the reader of the parts finds control characters; a number's value does not matter, only its end
+DECODER = json.JSONDecoder(strict=False, parse_int=len, parse_float=len)
 
 
 def split_array(source: Path) -> Iterator[str]:

@@ -90,14 +90,13 @@ def feed_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -
         is_topic = isinstance(feed, TopicFeed)
         behind = _messages_behind(spark, project, feed) if isinstance(feed, TopicFeed) else None
         age = clock() - known.landed_at if known.landed_at else None
-        doubt = _doubt(spark, project, feed, known.batch)
         left_out = _left_out(spark, feed, clock()) if isinstance(feed, FileFeed) else None
         problems = {
             "late" if age else "never landed": limits.get(feed.name, Limits()).level(age),
             f"{count_of(files.get(feed.name, 0), 'file')} set aside": _warning(feed.name in files),
             left_out.message if left_out else "": _warning(left_out and left_out.files),
             "no broker answers": _warning(is_topic and behind is None),
-            f"landed rows may be gone ({doubt}); `tidemark land` checks them": _warning(doubt),
+            **_doubts(_doubt(spark, project, feed, known.batch)),
         }
         processed = None if is_topic else known.last_processed_at
         found.append(
@@ -137,6 +136,10 @@ def _kind(feed: Feed) -> tuple[str, str]:
         return "kafka", f"{feed.external.connection}, {feed.external.topic}"
     assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
     return "postgresql", f"{feed.external.connection}, {feed.external.source}"
+
+
+def _doubts(doubt: str | None) -> dict[str, Level]:
+    return {f"landed rows may be gone ({doubt}); `tidemark land` checks them": _warning(doubt)}
 
 
 def _doubt(spark: SparkSession, project: Project, feed: Feed, batch: int) -> str | None:

@@ -227,13 +227,14 @@ def killed(self: object, *_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.core
 def test_packed_files_land_once_and_the_others_are_named(
     make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R1.1, R1.5: each member is read as a file; the archive lands once, also after a kill."""
     excluded = ["*.tmp", "old/*", "notes.pdf"]
-    feed = make_feed(pattern="*.{csv,gz,bz2,xz,zip}", exclude=excluded, max_bytes="1 MB", max_files=100)
+    feed = make_feed(
+        pattern="*.{csv,gz,bz2,xz,zip}", exclude=excluded, max_bytes="1 MB", on_lost_rows="land_again"
+    )
     for name, content in PACKED.items():
         feed.write(name, content)
     for owner, step in ((BronzeTable, "append"), (IngestedFiles, "confirm")):
@@ -254,8 +255,12 @@ def test_packed_files_land_once_and_the_others_are_named(
         ("6", "Flo", "b.csv.zip!/b.csv", None),
         ("7", "Gus", "many +%41.zip!/m/a b+c:%41.csv", None),
         ("8", "Hal", "many +%41.zip!/m/ü.csv.gz", None),
-        (None, None, "many +%41.zip!/m/ü.csv.gz", "9"),
+        (None, "9", "many +%41.zip!/m/ü.csv.gz", "9"),
     ]
+    feed.spark.sql(f"delete from {feed.feed.table} where id in ('6', '7')")
+    again = feed.land()
+    assert again.settled
+    assert (again.settled.decision, len(feed.rows("id")), again.known) == ("landed_again", 9, 6)
 
 
 def named(made: FeedFolder, name: str) -> FeedFolder:
@@ -274,6 +279,7 @@ def test_workbooks_dated_folders_and_large_arrays_land(
     books = named(make_feed(file_format="excel", options={"null_value": ["", "NA"]}), "books")
     books.write("a.xlsx", workbook({"Data": [*PEOPLE, [None, "NA"], ["x", 3.5]], "Empty": []}))
     books.write("b.zip", zipped({"in.XLSX": workbook({"Data": [["NAME", "ID"], ["Cy", 3]]}), "c.xls": "x"}))
+    books.write("~$a.xlsx", "x")
     books.write("d.xlsx", zipped({"a": ""}))
     books.write("e.xlsx.xz", lzma.compress(workbook({"Data": [["name", "id"], ["Di", 4]]})))
     landed = books.land()
@@ -288,6 +294,7 @@ def test_workbooks_dated_folders_and_large_arrays_land(
         ("a.xlsx", "1", "Ada"),
         ("a.xlsx", "2", 'a\nb, "q"'),
         ("a.xlsx", "x", "3.5"),
+        ("a.xlsx", None, None),
         ("b.zip!/in.XLSX", "3", "Cy"),
         ("e.xlsx.xz", "4", "Di"),
     ]
