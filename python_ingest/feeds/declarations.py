@@ -26,7 +26,7 @@ NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, excel, json, avro or parquet; "
+    "file_format": "Set `file_format` to csv, json, excel, avro or parquet; "
     "or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",

@@ -18,7 +18,7 @@ ZIP, XZ = ".zip", ".xz"
 NESTED = (".zip", ".xz", ".7z", ".rar", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.zst")
 CHUNK = 2**20
 DAMAGED = "it is truncated or damaged: write or copy it again"
-ENCRYPTED = 0x1  # a flag of a member
+ENCRYPTED, IN_UTF8 = 0x1, 0x800  # flags of a member
 FAULTS = (zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 
@@ -127,7 +127,13 @@ def _read(stream: IO[bytes], fault: str) -> bytes:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    return info.filename.replace("\\", "/")
+    name = info.filename
+    if not info.flag_bits & IN_UTF8 and not name.isascii():
+        try:
+            name = name.encode("cp437").decode()  # `zip` on Linux writes UTF-8 without the flag
+        except UnicodeDecodeError:
+            pass
+    return name.replace("\\", "/")
 
 
 def _is_hidden(name: str) -> bool:

@@ -22,7 +22,7 @@ from python_calamine import (
 
 from python_ingest.errors import PackedError
 from python_ingest.feeds.external_files import ExcelOptions
-from python_ingest.files.archives import Budget
+from python_ingest.files.archives import FAULTS, Budget
 
 EXACT_INTEGER = 2**53  # a float holds every integer up to it
 TO_QUOTE = re.compile(r'[",\r\n]')
@@ -137,7 +137,7 @@ def _check_size(source: Path, budget: Budget) -> None:
         try:
             with zipfile.ZipFile(source) as archive:
                 budget.spend(sum(info.file_size for info in archive.infolist()))
-        except zipfile.BadZipFile:
+        except FAULTS:
             pass  # calamine reports it
 
 
