@@ -6,6 +6,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -129,10 +130,8 @@ def _read(stream: IO[bytes], fault: str) -> bytes:
 def _name(info: zipfile.ZipInfo) -> str:
     name = info.filename
     if not info.flag_bits & IN_UTF8 and not name.isascii():
-        try:
+        with suppress(UnicodeError):
             name = name.encode("cp437").decode()  # `zip` on Linux writes UTF-8 without the flag
-        except UnicodeDecodeError:
-            pass
     return name.replace("\\", "/")
 
 

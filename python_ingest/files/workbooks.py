@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -134,11 +135,8 @@ def _listed(names: Sequence[str]) -> str:
 def _check_size(source: Path, budget: Budget) -> None:
     """Refuse a workbook that unpacks to too many bytes; all kinds but .xls are zip archives."""
     if zipfile.is_zipfile(source):
-        try:
-            with zipfile.ZipFile(source) as archive:
-                budget.spend(sum(info.file_size for info in archive.infolist()))
-        except FAULTS:
-            pass  # calamine reports it
+        with suppress(*FAULTS), zipfile.ZipFile(source) as archive:  # calamine reports them
+            budget.spend(sum(info.file_size for info in archive.infolist()))
 
 
 def _reason(source: Path, error: CalamineError) -> str:

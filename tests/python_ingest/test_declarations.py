@@ -85,9 +85,9 @@ def test_a_partition_is_no_column_of_the_files() -> None:
             "Give one or several patterns",
         ),
         (
-            {"external": {"location": "x", "file_format": "csv", "partitions": [{"name": "y", "data_type": "x"}]}},
-            "external.partitions.0.data_type",
-            "Set `data_type: string`",
+            {"external": {"location": "x", "file_format": "csv", "partitions": ["Year"]}},
+            "external.partitions.0.name",
+            "Use lower-case",
         ),
         (
             {"external": {"location": "x", "file_format": "excel", "options": {"delimiter": ";"}}},
