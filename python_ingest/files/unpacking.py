@@ -122,7 +122,8 @@ class Unpacker:
         """Convert a workbook or divide a large array, and move the result to the staging folder."""
         target = folder / "converted"
         if self._excel:
-            convert(unpacked, target, self._excel, Budget(self._feed.external.max_bytes))
+            budget = Budget(self._feed.external.max_bytes)
+            convert(unpacked, target, self._excel, budget, len(self._feed.columns))
             yield self.staging.add(target, file, source, is_plain=True), source
         elif self._has_arrays and unpacked.stat().st_size > WHOLE_BYTES:
             for array in split_array(unpacked):

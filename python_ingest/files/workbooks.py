@@ -31,7 +31,7 @@ OLE = b"\xd0\xcf\x11\xe0"  # the beginning of an .xls file, and of an encrypted 
 Row = list[Any]
 
 
-def convert(source: Path, target: Path, options: ExcelOptions, budget: Budget) -> None:
+def convert(source: Path, target: Path, options: ExcelOptions, budget: Budget, width: int = 0) -> None:
     """Write a sheet as CSV in UTF-8, with commas and double quotes.
 
     Rows and columns without any value are left out; so are the first and last rows that the options name.
@@ -42,6 +42,7 @@ def convert(source: Path, target: Path, options: ExcelOptions, budget: Budget) -
         target: the CSV file.
         options: the options of the feed.
         budget: how many bytes the workbook may unpack to.
+        width: number of declared columns: without a header, each row has at least so many.
 
     Raises:
         PackedError: why it cannot be read.
@@ -49,7 +50,7 @@ def convert(source: Path, target: Path, options: ExcelOptions, budget: Budget) -
     _check_size(source, budget)
     try:
         with source.open("rb") as file:
-            _write(_sheet(load_workbook(file), options.sheet), target, options)
+            _write(_sheet(load_workbook(file), options.sheet), target, options, width)
     except PasswordError as error:
         raise PackedError("it is encrypted: save it without a password") from error
     except CalamineError as error:
@@ -88,17 +89,18 @@ def text_of(value: Any, *, is_time: bool = False) -> str:
     return value.isoformat() if isinstance(value, (date, time)) else str(value)
 
 
-def _write(sheet: CalamineSheet, target: Path, options: ExcelOptions) -> None:
+def _write(sheet: CalamineSheet, target: Path, options: ExcelOptions, width: int) -> None:
     used: set[int] = set()
     times: set[int] = set()
     for row in sheet_rows(sheet, options):
         used |= {position for position, value in enumerate(row) if value != ""}
         times |= {position for position, value in enumerate(row) if isinstance(value, datetime)}
     if not options.header:  # the columns have names by position
-        used = set(range(max(used, default=-1) + 1))
+        used = set(range(max(width, max(used, default=-1) + 1)))
     with target.open("w", encoding="utf-8", newline="") as file:
         for number, row in enumerate(sheet_rows(sheet, options)):
-            texts = [text_of(row[position], is_time=position in times) for position in sorted(used)]
+            cells = [*row, *[""] * (width - len(row))]
+            texts = [text_of(cells[position], is_time=position in times) for position in sorted(used)]
             if options.header and not number:
                 texts = [" ".join(text.split()) for text in texts]
             file.write(",".join(map(_field, texts)) + "\n")

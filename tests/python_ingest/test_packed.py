@@ -88,12 +88,12 @@ def workbook(sheets: Mapping[str, Sequence[Sequence[Any]]]) -> bytes:
 PEOPLE = [["id", "name"], [1, "Ada"], [2, 'a\nb, "q"']]
 
 
-def converted(tmp_path: Path, content: bytes, **options: Any) -> str:
+def converted(tmp_path: Path, content: bytes, width: int = 0, **options: Any) -> str:
     """Return a workbook as CSV, or why it cannot be read."""
     source, target = tmp_path / "book", tmp_path / "csv"
     source.write_bytes(content)
     try:
-        convert(source, target, ExcelOptions(**options), Budget(10**6))
+        convert(source, target, ExcelOptions(**options), Budget(10**6), width)
     except PackedError as error:
         return str(error)
     return target.read_bytes().decode()
@@ -121,6 +121,7 @@ def test_cells_become_text(tmp_path: Path) -> None:
         '0.00000015,,,,,,"a\r\nb, ""q"""\n'
     )
     assert converted(tmp_path, workbook({"A": [[1, None, 2]]}), header=False) == "1,,2\n"
+    assert converted(tmp_path, workbook({"A": [[1]]}), 3, header=False) == "1,,\n"
 
 
 def test_a_workbook_that_cannot_land_says_why(tmp_path: Path) -> None:
