@@ -6,6 +6,9 @@ import gzip
 import hashlib
 import hmac
 import json
+import lzma
+import zipfile
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +89,7 @@ def test_personal_columns_are_declared_columns(external: dict[str, Any], said: s
 
 
 def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
-    """Parquet with dictionaries, numbers and structs, gz, zstd, Avro; JSON in JSON; the beginning in logs."""
+    """Parquet of all kinds, gz, zstd, xz, a workbook, Avro; JSON in JSON; the beginning in logs."""
     name = 'Zoë "Quandary" O\'Brien'
     texts = searchable([EMAIL, name, "004915112345678", "42"])
     assert "42" not in texts
@@ -104,6 +107,9 @@ def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
     for column, path in zip(("email", "phone", "who"), list(files.values())[:3], strict=True):
         pyarrow.parquet.write_table(table.select([column]), path, **plain)
     files["d.gz"].write_bytes(gzip.compress(f"x{EMAIL}x".encode()))
+    (tmp_path / "g.xz").write_bytes(lzma.compress(EMAIL.encode()))
+    with zipfile.ZipFile(tmp_path / "h.xlsx", "w", zipfile.ZIP_DEFLATED) as workbook:
+        workbook.writestr("xl/sharedStrings.xml", f"<t>{escape(name)}</t>")
     with pyarrow.CompressedOutputStream(str(files["e.zst"]), "zstd") as stream:
         stream.write(name.encode())
     records = [{"bound": EMAIL[:BEGINNING].encode()}]
@@ -122,9 +128,10 @@ def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
     phone = ["4915112345678"]
     found = search(str(tmp_path), files_below(tmp_path), searchable([EMAIL, name[:10], name, *phone]))
     hits = {hit.removeprefix(f"{tmp_path}/").partition(" (")[0]: hit.partition(" (")[2] for hit in found.hits}
-    assert found.files == 10
+    assert found.files == 12
     assert sorted(hits) == sorted(
-        ["a.parquet", "b.parquet", "c.parquet", "d.gz", "e.zst", "broken.parquet", "_delta_log/0.json"]
+        ["a.parquet", "b.parquet", "c.parquet", "d.gz", "e.zst", "g.xz", "h.xlsx", "broken.parquet"]
+        + ["_delta_log/0.json"]
         + [f"{codec}/metadata/f.avro" for codec in ("deflate", "null")]
     )
     assert hits["broken.parquet"].startswith("it cannot be read")
