@@ -135,6 +135,13 @@ FAULTS = (
         f"{LAND}test_formats.py",
     ),
     Fault(
+        "archives, workbooks and large arrays",
+        "python_ingest/files/landing.py",
+        "landed[path if path in planned else file_of(path)] += rows_of_path",
+        "landed[path] += rows_of_path",
+        f"{LAND}test_packed.py",
+    ),
+    Fault(
         "new files are found by path",
         "python_ingest/files/backlog.py",
         "newest - timedelta(seconds=external.overlap)",
