@@ -6,7 +6,11 @@ import codecs
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from python_ingest.feeds.external_excel import ExcelOptions
+from python_ingest.feeds.external_partitions import Partitions
+from python_ingest.feeds.strict import Strict
 
 OnChange = Literal["reland", "error", "ignore"]
 OnLostRows = Literal["stop", "land_again", "accept"]
@@ -35,12 +39,6 @@ def _seconds(value: Any) -> Any:
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
 Character = Annotated[str, Field(min_length=1, max_length=1)]
-
-
-class Strict(BaseModel):
-    """A part of the block; unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class CsvOptions(Strict):
@@ -96,33 +94,6 @@ class JsonOptions(Strict):
     whole_file: bool = False
 
 
-class ExcelOptions(Strict):
-    """What of an Excel workbook lands.
-
-    Attributes:
-        sheet: the name of the sheet; None for the only one that holds something.
-        header: False if the first row is a record; then the declared columns are in the sheet's order.
-        skip_lines: number of rows above the header, or above the first record.
-        footer: number of last rows that are not records.
-        null_value: the text, or the texts, that stand for NULL.
-    """
-
-    sheet: str | None = None
-    header: bool = True
-    skip_lines: int = Field(default=0, ge=0)
-    footer: int = Field(default=0, ge=0)
-    null_value: tuple[str, ...] = ("",)
-
-    @field_validator("null_value", mode="before")
-    @classmethod
-    def _as_tuple(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
-
-    def as_csv(self) -> CsvOptions:
-        """Return the format of the CSV files to which workbooks are converted."""
-        return CsvOptions(header=self.header, null_value=self.null_value, multi_line=True)
-
-
 class NoOptions(Strict):
     """Avro and Parquet files describe their own format."""
 
@@ -148,18 +119,6 @@ class JsonContract(Contract):
     """The contract for JSON, in which any field may be missing."""
 
     missing_column: Policy = "rescue"
-
-
-class Partition(Strict):
-    """A column whose values are in the names of folders: `year=2025/` for the column `year`.
-
-    Attributes:
-        name: the name of the column in bronze, and in the folders.
-        data_type: `string`; silver casts the values.
-    """
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    data_type: Literal["string"] = "string"
 
 
 class FilesExternal(Strict):
@@ -188,7 +147,7 @@ class FilesExternal(Strict):
     location: str = Field(min_length=1)
     pattern: str = Field(default="*", min_length=1)
     exclude: tuple[str, ...] = ()
-    partitions: tuple[Partition, ...] = ()
+    partitions: Partitions = ()
     discovery: Literal["manifest", "modified_after"] = "manifest"
     overlap: Seconds = 3600
     settle: Seconds = 0
@@ -206,28 +165,6 @@ class FilesExternal(Strict):
     def source(self) -> str:
         """The name of the source: the folder."""
         return self.location
-
-    @field_validator("partitions", mode="before")
-    @classmethod
-    def _without_descriptions(cls, value: Any) -> Any:
-        """Drop what dbt adds to a partition: its description and its meta."""
-        if not isinstance(value, (list, tuple)):
-            return value
-        known = Partition.model_fields
-        return [
-            {key: of for key, of in one.items() if key in known and of is not None}
-            if isinstance(one, dict)
-            else {"name": one}
-            for one in value
-        ]
-
-    @field_validator("partitions")
-    @classmethod
-    def _names_differ(cls, value: tuple[Partition, ...]) -> tuple[Partition, ...]:
-        names = [partition.name for partition in value]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"declared twice: {', '.join(twice)}")
-        return value
 
     @field_validator("exclude", mode="before")
     @classmethod

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from python_ingest.feeds.external_files import OnLostRows, Seconds, Strict
+from python_ingest.feeds.external_files import OnLostRows, Seconds
+from python_ingest.feeds.strict import Strict
 
 CONNECTION = r"^[a-z][a-z0-9_]*$"
 DAY = 86_400

@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from python_ingest.feeds.external_files import Seconds, Strict
+from python_ingest.feeds.external_files import Seconds
 from python_ingest.feeds.external_table import CONNECTION
+from python_ingest.feeds.strict import Strict
 
 
 class TopicExternal(Strict):

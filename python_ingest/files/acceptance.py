@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -13,7 +13,8 @@ from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
-from python_ingest.files.inspection import GROWING, Content, Part
+from python_ingest.files.inspection import GROWING, Content
+from python_ingest.files.parts import Part, files_read, of_member, parts_of
 from python_ingest.files.storage import Storage
 from python_ingest.files.unpacking import Unpacker
 from python_ingest.ops.batch import Batch, PlannedFile
@@ -129,7 +130,7 @@ class Examiner:
         """
         files = [candidate.file for candidate in candidates]
         contents = self._read(files)
-        self._reader.survey(_files_read(files, contents), targets)
+        self._reader.survey(files_read(files, contents), targets)
         accepted: list[Examined] = []
         noted: list[Noted] = []
         for candidate in candidates:
@@ -171,7 +172,7 @@ class Examiner:
         by_path = self._storage.find(listing, [planned.path for planned in files])
         contents = self._read(list(by_path.values())) if by_path else {}
         same = [p for p in files if p.path in by_path and contents[p.path].checksum == p.checksum]
-        self._reader.survey(_files_read([by_path[planned.path] for planned in same], contents), targets)
+        self._reader.survey(files_read([by_path[planned.path] for planned in same], contents), targets)
         examined = (self._examined(contents[p.path], by_path[p.path], p, targets) for p in same)
         return [one for one in examined if not isinstance(one, Rejection)]
 
@@ -188,10 +189,10 @@ class Examiner:
         if isinstance(in_path, Rejection):
             return in_path
         reads, found = [], [*in_path]
-        for part in _parts(file, content):
+        for part in parts_of(file, content):
             examined = self._part(file, part, targets)
             if isinstance(examined, Rejection):
-                return _of_member(examined, part)
+                return of_member(examined, part)
             layout, evolved = examined
             targets = evolved_targets(targets, evolved)
             found += [change for change in evolved if change not in found]
@@ -236,24 +237,6 @@ class Examiner:
                 f"Restore the file, or set `on_change` to reland or ignore in {self._feed.declared_in}.",
             )
         return self._feed.external.on_change == "ignore"
-
-
-def _parts(file: SourceFile, content: Content) -> tuple[Part, ...]:
-    return content.parts or (Part(file, content, file.path),)
-
-
-def _files_read(files: Sequence[SourceFile], contents: Mapping[str, Content]) -> list[SourceFile]:
-    sound = [file for file in files if not contents[file.path].error]
-    parts = (part for file in sound for part in _parts(file, contents[file.path]))
-    return [part.file for part in parts if not part.content.error]
-
-
-def _of_member(rejection: Rejection, part: Part) -> Rejection:
-    if part.member is None:
-        return rejection
-    return Rejection(
-        f"its member {part.member}: {rejection.reason} (`exclude` leaves members out by their name)"
-    )
 
 
 def is_known_as_broken(candidate: Candidate) -> bool:

@@ -16,13 +16,15 @@ from pyspark.sql import functions as f
 from rich.filesize import decimal
 
 from python_ingest.errors import PackedError
-from python_ingest.feeds.paths import MEMBER, file_of, spellings
+from python_ingest.feeds.paths import spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.storage import hadoop_path, read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from python_ingest.files.parts import Part
 
 HEAD_BYTES = 65_536
 CHUNK = 5_000  # files whose heads are collected at once
@@ -63,26 +65,6 @@ class Content:
     size: int = 0
     first_lines: int | None = None
     parts: tuple[Part, ...] = ()
-
-
-@dataclass(frozen=True)
-class Part:
-    """A file that is read for a listed file: itself, or what was unpacked from it.
-
-    Attributes:
-        file: the file that is read.
-        content: what was read from it.
-        source: the path of its rows in `_source_file`: of the listed file, after `!/` that of a member.
-    """
-
-    file: SourceFile
-    content: Content
-    source: str
-
-    @property
-    def member(self) -> str | None:
-        """The path within an archive, if it is one."""
-        return self.source.removeprefix(file_of(self.source)).removeprefix(MEMBER) or None
 
 
 def first_line(head: bytes) -> str:

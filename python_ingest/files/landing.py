@@ -22,7 +22,6 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.feeds.paths import file_of
 from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
 from python_ingest.files.broken_files import broken_one, sorted_out
@@ -243,8 +242,8 @@ class Lander:
             outcome: what the landing has done so far.
         """
         counted = self._bronze.counts(batch)
-        planned = {file.path for file in batch.files}
-        strangers = {path for path in counted if path not in planned and file_of(path) not in planned}
+        files_of = batch.files_of(counted)
+        strangers = counted.keys() - files_of.keys()
         if strangers:
             raise LandingError(
                 f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
@@ -257,9 +256,9 @@ class Lander:
             }
             rows, table_id = self._bronze.rows(batch), self._bronze.identity()
             outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
-        landed: Counter[str] = Counter()
-        for path, (rows_of_path, _) in counted.items():
-            landed[path if path in planned else file_of(path)] += rows_of_path
+        landed = Counter[str]()
+        for path, (number, _) in counted.items():
+            landed[files_of[path]] += number
         self._ingested_files.confirm(batch, landed)
         outcome.files += len(batch.files)
         outcome.rows += sum(rows for rows, _ in counted.values())

@@ -11,7 +11,8 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import Target
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.feeds.external_files import ExcelOptions
+from python_ingest.feeds.external_excel import ExcelOptions
+from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.feeds.paths import as_uri, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
@@ -36,7 +37,8 @@ FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
 def format_of(spark: SparkSession, feed: FileFeed) -> Format:
     """Return the reader of a feed's files."""
     if isinstance(options := feed.external.options, ExcelOptions):  # workbooks are converted to CSV
-        external = feed.external.model_copy(update={"options": options.as_csv()})
+        as_csv = CsvOptions(header=options.header, null_value=options.null_value, multi_line=True)
+        external = feed.external.model_copy(update={"options": as_csv})
         feed = feed.model_copy(update={"external": external})
     return FORMATS[feed.external.file_format](spark, feed)
 

@@ -13,15 +13,17 @@ from py4j.protocol import Py4JJavaError
 
 from python_ingest.errors import PackedError
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.feeds.external_files import ExcelOptions, JsonOptions
+from python_ingest.feeds.external_excel import ExcelOptions
+from python_ingest.feeds.external_files import JsonOptions
 from python_ingest.feeds.paths import IS_DOCUMENT, MEMBER, matcher
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files import archives
 from python_ingest.files.archives import Budget
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.json import WHOLE_BYTES
-from python_ingest.files.inspection import GROWING, Content, Contents, Part
+from python_ingest.files.inspection import GROWING, Content, Contents
 from python_ingest.files.json_arrays import split_array
+from python_ingest.files.parts import Part
 from python_ingest.files.staging import LOCAL, Staging
 from python_ingest.files.storage import hadoop_path
 from python_ingest.files.workbooks import convert

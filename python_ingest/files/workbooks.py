@@ -22,7 +22,7 @@ from python_calamine import (
 )
 
 from python_ingest.errors import PackedError
-from python_ingest.feeds.external_files import ExcelOptions
+from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.files.archives import FAULTS, Budget
 
 EXACT_INTEGER = 2**53  # a float holds every integer up to it

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+
+from python_ingest.feeds.paths import file_of
 
 REPLAY = "_rejected_records"  # the path of a batch of rejected records; no file has this name
 
@@ -30,6 +33,12 @@ class Batch:
     batch_id: int
     planned_at: datetime
     files: tuple[PlannedFile, ...]
+
+    def files_of(self, sources: Iterable[str]) -> dict[str, str]:
+        """Return the planned file of each value of `_source_file`, without values that were not planned."""
+        planned = {file.path for file in self.files}
+        found = {source: source if source in planned else file_of(source) for source in sources}
+        return {source: path for source, path in found.items() if path in planned}
 
     @property
     def is_replay(self) -> bool:

@@ -136,9 +136,9 @@ FAULTS = (
     ),
     Fault(
         "archives, workbooks and large arrays",
-        "python_ingest/files/landing.py",
-        "landed[path if path in planned else file_of(path)] += rows_of_path",
-        "landed[path] += rows_of_path",
+        "python_ingest/ops/batch.py",
+        "source if source in planned else file_of(source)",
+        "source",
         f"{LAND}test_packed.py",
     ),
     Fault(

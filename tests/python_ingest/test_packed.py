@@ -19,7 +19,7 @@ import pytest
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.errors import PackedError
 from python_ingest.feeds.coverage import claims
-from python_ingest.feeds.external_files import ExcelOptions
+from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.feeds.paths import file_of, matcher
 from python_ingest.files import json_arrays, unpacking
 from python_ingest.files.archives import Budget
