@@ -1,4 +1,4 @@
-"""`tidemark add` on files of strangers: silver has the values of the records, or the record or the file is refused."""
+"""`tidemark add` on files of strangers: silver has the values of the records, or they are refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def new_project(
 def test_records_land_as_they_are_or_are_refused(
     new_project: Path, spark: SparkSession, prefix: str, first: int
 ) -> None:
-    """R1.1-R1.4: delimiters, encodings, dates, numbers, shapes, archives; a later delivery with other values."""
+    """R1.1-R1.4: delimiters, encodings, dates, numbers, shapes, archives; two deliveries of each feed."""
     feeds = [strange_feed(number) for number in range(first, min(first + GROUP, FEEDS))]
     added = [feed for feed in feeds if _is_added(new_project / "data/raw", feed)]
     assert len(added) * 2 >= len(feeds), [feed.traits for feed in feeds if feed not in added]
