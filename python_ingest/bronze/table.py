@@ -10,6 +10,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
+from python_ingest.bronze.contract import check_types
 from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.errors import LandingError
@@ -95,6 +96,7 @@ class BronzeTable:
         """
         self.admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
+        check_types(self._feed, declared)
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
                 raise LandingError(

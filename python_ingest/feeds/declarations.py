@@ -25,7 +25,8 @@ NO_TEXT = "CSV holds text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, avro or parquet; or `connector` to postgresql or kafka.",
+    "file_format": "Set `file_format` to csv, json, avro, orc or parquet; "
+    "or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
