@@ -22,7 +22,10 @@ REMEDIES = {  # by the types of Parquet that Spark cannot read
     "FLOAT16": "write it as float, of 32 bits",
     "UUID": "write it as text",
     "INTERVAL": "write it as text, or as a number",
+    "timestamp with local time zone": "write it as timestamp without a time zone, in UTC",  # and of ORC
+    "uniontype": "write it as text, or as a struct",
 }
+SUSPECT = ("NANOS", "DECIMAL", *REMEDIES)  # only with one of these words does the schema need a closer look
 AVRO_NANOS = ("timestamp-nanos", "local-timestamp-nanos")
 RECURSIVE = "recursive"
 
@@ -46,7 +49,7 @@ class Leaf:
 
 
 def schema_text(spark: SparkSession, file_format: str, content: Content, file: SourceFile) -> tuple[str, Any]:
-    """Return the schema of a file as text, and for Parquet also as an object of Parquet's library.
+    """Return the schema of a file as text, and for ORC and Parquet also as an object of their library.
 
     Args:
         spark: the session.
@@ -67,12 +70,32 @@ def schema_text(spark: SparkSession, file_format: str, content: Content, file: S
         orc = jvm.org.apache.orc.OrcFile
         reader = orc.createReader(path, orc.readerOptions(settings))
         try:
-            return str(reader.getSchema().toString()), None
+            return str(reader.getSchema().toString()), reader.getSchema()
         finally:
             reader.close()
     footer = jvm.org.apache.parquet.hadoop.ParquetFileReader.readFooter(settings, path)
     schema = footer.getFileMetaData().getSchema()
     return str(schema.toString()), schema
+
+
+def leaves_of(file_format: str, text: str, schema: Any) -> list[Leaf]:
+    """Return the parts of a schema from `schema_text`, as far as they may need a closer look."""
+    if file_format == "avro":
+        return list(avro_leaves(json.loads(text)))
+    if not any(word in text for word in SUSPECT):
+        return []
+    return list(orc_leaves(schema) if file_format == "orc" else parquet_leaves(schema))
+
+
+def orc_leaves(schema: Any, above: tuple[str, ...] = ()) -> Iterator[Leaf]:
+    """Yield the parts of a type of ORC, such as a whole schema."""
+    kind = str(schema.getCategory().getName())
+    if kind not in ("struct", "array", "map"):
+        yield Leaf(above, kind)
+        return
+    names = schema.getFieldNames() if kind == "struct" else [kind] * schema.getChildren().size()
+    for name, child in zip(names, schema.getChildren(), strict=True):
+        yield from orc_leaves(child, (*above, str(name)))
 
 
 def parquet_leaves(group: Any, above: tuple[str, ...] = ()) -> Iterator[Leaf]:
@@ -131,11 +154,6 @@ def avro_leaves(
         yield Leaf(above, kind + digits)
 
 
-def parsed_avro(text: str) -> Sequence[Leaf]:
-    """Return the parts of a schema of Avro."""
-    return list(avro_leaves(json.loads(text)))
-
-
 def nanosecond_columns(leaves: Sequence[Leaf]) -> dict[str, bool]:
     """Return the columns with timestamps in nanoseconds; for each, whether they are instants in UTC."""
     instants = {"TIMESTAMP(NANOS,true)": True, "TIMESTAMP(NANOS,false)": False}
@@ -148,7 +166,7 @@ def unreadable(leaves: Sequence[Leaf]) -> str:
     found = []
     for leaf in leaves:
         kind, _, digits = leaf.of.partition("(")
-        precision = int(digits.split(",")[0]) if kind.lower() == "decimal" else 0
+        precision = int(digits.split(",")[0] or 0) if kind.lower() == "decimal" else 0
         if precision > MOST_DIGITS:
             found.append(f"{leaf.name} is a decimal of {precision} digits: {DIGITS}")
         elif kind == RECURSIVE:

@@ -32,10 +32,8 @@ from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.base import origin
 from python_ingest.files.formats.nanoseconds import in_microseconds, numbers_of, with_microseconds
 from python_ingest.files.formats.own_schema import (
-    Leaf,
+    leaves_of,
     nanosecond_columns,
-    parquet_leaves,
-    parsed_avro,
     schema_text,
     unreadable,
 )
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
 
 MAGIC = {"avro": b"Obj\x01", "orc": b"ORC", "parquet": b"PAR1"}
 NAMES = {"avro": "an Avro", "orc": "an ORC", "parquet": "a Parquet"}
+NO_ELEMENT = "Index 0 out of bounds for length 0"  # Parquet's library on a schema without columns
 AS_NUMBERS = "spark.sql.legacy.parquet.nanosAsLong"
 
 
@@ -92,7 +91,10 @@ class Typed:
             if layout not in self._schemas and (refused := self._learn(layout, schema, file)):
                 return refused
         except (Py4JJavaError, PySparkException) as error:
-            return Rejection(f"its schema cannot be read: {in_plain_words(innermost(error))}")
+            reason = innermost(error)
+            no_columns = self._format == "parquet" and reason == NO_ELEMENT
+            words = "it has no columns" if no_columns else in_plain_words(reason)
+            return Rejection(f"its schema cannot be read: {words}")
         if any(name.lower() == "_metadata" for name in self._schemas[layout].names):
             return Rejection("it has a column called _metadata, which is reserved in Spark")
         return layout
@@ -121,13 +123,7 @@ class Typed:
 
     def _learn(self, layout: OwnSchema, schema: Any, file: SourceFile) -> Rejection | None:
         """Find a schema's types in Spark; return why the file is rejected if a type cannot land."""
-        leaves: Sequence[Leaf] = ()
-        if self._format == "avro":
-            leaves = parsed_avro(layout.text)
-        elif schema is not None and any(
-            word in layout.text for word in ("NANOS", "TIME", "FLOAT16", "UUID", "DECIMAL", "INTERVAL")
-        ):
-            leaves = list(parquet_leaves(schema))
+        leaves = leaves_of(self._format, layout.text, schema)
         if refused := unreadable(leaves):
             return Rejection(f"it cannot land: {refused}")
         nanos = nanosecond_columns(leaves)
