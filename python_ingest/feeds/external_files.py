@@ -97,7 +97,7 @@ class JsonOptions(Strict):
 
 
 class NoOptions(Strict):
-    """Avro and Parquet files describe their own format."""
+    """Avro, ORC and Parquet files describe their own format."""
 
 
 class Contract(Strict):
@@ -190,7 +190,7 @@ class JsonExternal(FilesExternal):
 class TypedExternal(FilesExternal):
     """The block of a feed whose files contain their columns and types."""
 
-    file_format: Literal["avro", "parquet"]
+    file_format: Literal["avro", "orc", "parquet"]
     options: NoOptions = NoOptions()
 
 

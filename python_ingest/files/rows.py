@@ -24,6 +24,7 @@ FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
     "csv": Csv,
     "json": Json,
     "avro": Typed,
+    "orc": Typed,
     "parquet": Typed,
 }
 
