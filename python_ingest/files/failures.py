@@ -31,6 +31,7 @@ DAMAGED = re.compile(
 )
 # Messages of code that failed on damaged bytes, or because of a bug in the reader itself.
 ASTRAY = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
+UNESCAPED = re.compile(r"Unescaped quote character .*")  # the CSV reader of files too large for one text
 FULL = re.compile(r"No space left on device|Disk quota exceeded")
 DEPTH = 20
 SHOWN = 20  # files in a message
@@ -61,6 +62,11 @@ def in_plain_words(message: str) -> str:
     """
     if DAMAGED.fullmatch(message):
         return "it is truncated or damaged: write or copy it again"
+    if UNESCAPED.fullmatch(message):
+        return (
+            "a quote is not closed, or is followed by other text: correct the file, or set the option "
+            "`multi_line: false` if each line is a record"
+        )
     if ASTRAY.fullmatch(message):
         return f"Spark cannot read it, maybe because it is damaged ({message})"
     return message
