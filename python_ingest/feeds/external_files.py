@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from python_ingest.feeds.csv_grammar import Grammar
+
 OnChange = Literal["reland", "error", "ignore"]
 OnLostRows = Literal["stop", "land_again", "accept"]
 Policy = Literal["evolve", "rescue", "reject", "fail"]
@@ -34,6 +36,7 @@ def _seconds(value: Any) -> Any:
 
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
+SIGNS = ("delimiter", "quote", "escape", "comment")
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 
@@ -52,9 +55,11 @@ class CsvOptions(Strict):
         escape: precedes a quote inside a field; if it is the quote itself, quotes are doubled.
         null_value: the text, or the texts, that stand for NULL.
         encoding: a name that Python and Java know; a byte order mark is recognized.
-        multi_line: True if a quoted field may contain line breaks.
+        multi_line: False if each line is a record, even if a quoted field has no closing quote in it.
         comment: lines that begin with it are not records.
         header: False if the first line is a record; then the declared columns are in the file's order.
+        skip_lines: how many lines at the start are neither header nor records; blank lines count.
+        footer: how many lines at the end are not records; blank lines and comments do not count.
     """
 
     delimiter: Character = ","
@@ -62,9 +67,11 @@ class CsvOptions(Strict):
     escape: Character = '"'
     null_value: tuple[str, ...] = ("",)
     encoding: str = "utf-8"
-    multi_line: bool = False
+    multi_line: bool = True
     comment: Character | None = None
     header: bool = True
+    skip_lines: int = Field(default=0, ge=0, le=1000)
+    footer: int = Field(default=0, ge=0, le=1000)
 
     @field_validator("null_value", mode="before")
     @classmethod
@@ -83,7 +90,16 @@ class CsvOptions(Strict):
     def _differ(self) -> CsvOptions:
         if self.delimiter in (self.quote, self.escape, self.comment):
             raise ValueError("delimiter must differ from quote, escape and comment")
+        if self.comment in (self.quote, self.escape):
+            raise ValueError("comment must differ from quote and escape")
+        if found := [name for name in SIGNS if getattr(self, name) in ("\r", "\n")]:
+            raise ValueError(f"{found[0]} must not be a line break")
         return self
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the files."""
+        return Grammar(self.delimiter, self.quote, self.escape, self.comment, self.multi_line)
 
 
 class JsonOptions(Strict):

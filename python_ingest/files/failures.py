@@ -43,6 +43,11 @@ PLAIN = (
         re.compile(r"Decimal precision (\d+) exceeds max precision"),
         "a decimal in it has {} digits: write it with at most 38 digits, or as text",
     ),
+    (  # the CSV reader of files that are too large for one text
+        re.compile(r"Unescaped quote character "),
+        "a quote is not closed, or is followed by other text: correct the file, or set the option "
+        "`multi_line: false` if each line is a record",
+    ),
     (
         re.compile(r"Avro schema cannot be converted to a Spark SQL StructType"),
         "its records have no fields: a file must hold records",

@@ -74,12 +74,7 @@ class Lander:
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
         self._replayer = Replayer(self._reader, self._bronze, self._ingested_files, self._quarantine, clock)
-        contents = Contents(
-            spark,
-            has_lines=self._reader.has_lines,
-            has_headers=feed.external.file_format == "csv",
-            max_bytes=feed.external.max_bytes,
-        )
+        contents = Contents(spark, feed.external, has_lines=self._reader.has_lines)
         self._examiner = Examiner(feed, self._storage, contents, self._reader, self._ingested_files)
         checks = BronzeChecks(spark, ops_schema, feed.name)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
