@@ -80,7 +80,7 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
 
 
 def judged(
-    feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str
+    feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str, *, is_whole: bool = True
 ) -> list[Change] | Rejection:
     """Apply the feed's contract to a file.
 
@@ -89,6 +89,7 @@ def judged(
         path: the file.
         found: how its columns differ.
         has: the start of a sentence about the file's columns, such as `its header`.
+        is_whole: whether `found` is about all columns: then a file with none of them belongs elsewhere.
 
     Returns:
         The changes that bronze must make, or why the file is rejected.
@@ -96,7 +97,7 @@ def judged(
     Raises:
         LandingError: if the contract says `fail`.
     """
-    if refused := _stranger(feed, found, has):
+    if is_whole and (refused := _stranger(feed, found, has)):
         return refused
     evolved = []
     for kind in ("missing_column", "type_change", "new_column"):

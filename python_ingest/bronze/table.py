@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
@@ -96,6 +96,7 @@ class BronzeTable:
         """
         self.admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
+        declared += [Target(name, StringType()) for name in self._feed.partition_names]
         check_types(self._feed, declared)
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
@@ -177,14 +178,16 @@ class BronzeTable:
         return Counted(found.rows, found.rows - found.nulls["_corrupt_record"], rescued)
 
     def counts(self, batch: Batch) -> dict[str, Counted]:
-        """Count the records of a batch by file."""
-        if len(batch.files) == 1 and (appended := self.appended(batch)):
+        """Count the records of a batch by `_source_file`."""
+        path = batch.files[0].path
+        is_plain = len(batch.files) == 1 and not path.lower().endswith(".zip")  # whose rows have other paths
+        if is_plain and (appended := self.appended(batch)):
             if appended.rescued is not None:
-                return {batch.files[0].path: appended}
+                return {path: appended}
             self._count_nulls("_rescued_data")
         columns = (f.count("*"), f.count("_corrupt_record"), f.count("_rescued_data"))
         counts = self.rows(batch).groupBy("_source_file").agg(*columns)
-        return {path: Counted(*numbers) for path, *numbers in counts.collect()}
+        return {source: Counted(*numbers) for source, *numbers in counts.collect()}
 
     def _count_nulls(self, column: str) -> None:
         """Let Delta keep the number of NULLs of a column of a table that an earlier release has created."""

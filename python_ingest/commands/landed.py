@@ -68,6 +68,8 @@ def _tell_files(outcome: Landed) -> None:
         output.note("set aside", f"{path}: {reason}", path=path)
     for path in outcome.ignored:
         output.note("ignored", f"{path}: changed after it was landed", path=path)
+    if outcome.left_out.files:
+        output.note("left out", outcome.left_out.message, **asdict(outcome.left_out))
     for path in outcome.unsettled:
         output.note("left for the next run", f"{path}: still being written", path=path)
 

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from python_ingest.errors import DeclarationError, LandingError, did_you_mean
+from python_ingest.feeds.coverage import Claim, claims
 from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.external_kinds import AnyExternal, external_keys, external_of
 from python_ingest.feeds.external_table import TableExternal
@@ -21,19 +22,22 @@ IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
 PII = "personal columns"
-NO_TEXT = "CSV holds text, so bronze keeps text"
+NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, avro, orc or parquet; "
+    "file_format": "Set `file_format` to csv, json, excel, avro, orc or parquet; "
     "or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
+    "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
     "`config: {meta: {field: …}}` of a column gives its name in the file.",
-    "data_type": "Set `data_type: string` for CSV; else a Spark SQL type, such as bigint or array<string>.",
+    "data_type": "Set `data_type: string` for CSV and Excel; "
+    "else a Spark SQL type, such as bigint or array<string>.",
 }
 
 
@@ -98,16 +102,26 @@ class Feed(BaseModel):
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """The columns of bronze whose values are in the names of folders; they are not in `columns`."""
+        return ()
+
 
 class FileFeed(Feed):
-    """A feed of files in a folder."""
+    """A feed of files in a folder; `claims` are the files below its location that belong to other feeds."""
 
     external: AnyFiles
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        return tuple(partition.name for partition in self.external.partitions)
 
     @model_validator(mode="after")
     def _csv_holds_text(self) -> FileFeed:
         other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
-        if self.external.file_format == "csv" and other:
+        if self.external.file_format in ("csv", "excel") and other:
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
         return self
 
@@ -156,6 +170,14 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
     return feeds
 
 
+def _with_claims(feed: Feed, feeds: Iterable[Feed]) -> Feed:
+    if not isinstance(feed, FileFeed):
+        return feed
+    others = [other.external for other in feeds if isinstance(other, FileFeed) and other.name != feed.name]
+    patterns = [(other.location, (other.pattern, *other.exclude)) for other in others]
+    return feed.model_copy(update={"claims": claims(feed.external.location, patterns)})
+
+
 def declared_feeds(
     sources: Iterable[Mapping[str, Any]],
 ) -> tuple[dict[str, Feed], dict[str, DeclarationError]]:
@@ -184,7 +206,7 @@ def declared_feeds(
                 feeds[name] = _feed(node)
         except DeclarationError as error:
             invalid[name] = error
-    return feeds, invalid
+    return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}, invalid
 
 
 def choose(
@@ -217,13 +239,16 @@ def _feed(node: Mapping[str, Any]) -> Feed:
     external = {key: value for key, value in node["external"].items() if value not in (None, [], {})}
     columns = [column for name, column in node["columns"].items() if not name.startswith(METADATA_PREFIX)]
     try:
+        validated = external_of(external)
+        in_folders = {partition.name for partition in getattr(validated, "partitions", ())}
+        columns = [column for column in columns if column["name"] not in in_folders]
         return KINDS.get(external.get("connector"), FileFeed)(
             name=node["name"],
             schema_name=node["schema"],
             identifier=node.get("identifier") or node["name"],
             description=node.get("description", ""),
             declared_in=node["original_file_path"],
-            external=external_of(external),
+            external=validated,
             columns=tuple(_column(column) for column in columns),
         )
     except ValidationError as error:

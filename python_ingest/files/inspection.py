@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from rich.filesize import decimal
 
+from python_ingest.errors import PackedError
 from python_ingest.feeds.external_files import FilesExternal
-from python_ingest.feeds.paths import spellings
+from python_ingest.feeds.paths import MEMBER, file_of, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.storage import hadoop_path, read_files
@@ -56,6 +58,7 @@ class Content:
         open_lines: how many lines have a quoted field that they do not close; at most 1 for small files.
         spared: how many bytes a text has beyond its characters; 0 if it is not UTF-8, or declared as UTF-8.
         has_odd_quotes: True if a large file with open lines has an odd number of quotes.
+        parts: the files that were unpacked from it, which are read in its place; empty if it is read itself.
     """
 
     checksum: str | None = None
@@ -66,6 +69,27 @@ class Content:
     open_lines: int = 0
     spared: int = 0
     has_odd_quotes: bool = False
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file that is read for a listed file: itself, or what was unpacked from it.
+
+    Attributes:
+        file: the file that is read.
+        content: what was read from it.
+        source: the path of its rows in `_source_file`: of the listed file, after `!/` that of a member.
+    """
+
+    file: SourceFile
+    content: Content
+    source: str
+
+    @property
+    def member(self) -> str | None:
+        """The path within an archive, if it is one."""
+        return self.source.removeprefix(file_of(self.source)).removeprefix(MEMBER) or None
 
 
 def first_line(head: bytes) -> str:
@@ -104,6 +128,23 @@ class Contents:
         others = [file for file in files if file.path not in found]
         read = self._streamed(others)
         return found | (self._with_lines(read, others) if self._has_lines else read)
+
+    def is_compressed(self, file: SourceFile) -> bool:
+        """Return whether Spark decompresses a file, by the ending of its name."""
+        return self._codec(file) is not None
+
+    def decompress(self, file: SourceFile, target: Path) -> None:
+        """Write the decompressed bytes of a file to a local one.
+
+        Raises:
+            PackedError: if they are more than `max_bytes`.
+        """
+        path = hadoop_path(self._spark, file)
+        with closing(path.getFileSystem(self._hadoop).open(path)) as stream:
+            plain = self._bounded(self._codec(file).createInputStream(stream), self._max_bytes + 1)
+            self._jvm.org.apache.commons.io.FileUtils.copyToFile(plain, self._jvm.java.io.File(str(target)))
+        if target.stat().st_size > self._max_bytes:
+            raise PackedError(f"it unpacks to more than {decimal(self._max_bytes)}")
 
     def _streamed(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         with ThreadPoolExecutor(STREAMS) as pool:
