@@ -102,9 +102,10 @@ class LostRows:
     def _counted(self) -> tuple[int, list[Lost]]:
         """Return bronze's version and the lost rows, with one query whose result is only these rows."""
         version = present_version(self._spark, self._bronze.name)
+        path = self._bronze.counted_as
         found = self._spark.sql(
-            f"select _batch_id as batch_id, _source_file as path, count(*) as found from {self._bronze.name} "
-            "group by grouping sets ((_batch_id, _source_file), (_batch_id))"
+            f"select _batch_id as batch_id, {path} as path, count(*) as found from {self._bronze.name} "
+            f"group by grouping sets ((_batch_id, {path}), (_batch_id))"
         )
         rows = _joined(self._landings.landed(), found)
         settled = self._checks.settled()

@@ -25,7 +25,7 @@ from python_ingest.lake.table_format import (
     table_format,
 )
 from python_ingest.lake.tables import create_table
-from python_ingest.ops.batch import Batch
+from python_ingest.ops.batch import RETRACTED, Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,6 +63,7 @@ class BronzeTable:
         self.admission = Admission(spark, feed, ops_schema)
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
+        self._retracts = "_first_batch_id" in self._metadata_names
         self._properties = {}
         if table_format(spark) == DELTA:
             self._properties["delta.enableChangeDataFeed"] = "true"
@@ -99,6 +100,13 @@ class BronzeTable:
             self._last_batch = 0
             return
         held = {field.name: field.dataType for field in self._spark.table(self.name).schema}
+        if "_first_batch_id" in held and not self._retracts:
+            raise LandingError(
+                f"{self.name} has retracted rows, but feed '{self._feed.name}' no longer declares "
+                "`on_removed: retract`.",
+                f"Set it again in {self._feed.declared_in}; or to land everything again without it, drop "
+                "the table and delete the feed's rows from ops.ingested_files and ops.rejected_records.",
+            )
         added = [column for column in self._metadata if column.split()[0] not in held]
         if added:
             self._spark.sql(f"alter table {self.name} add columns ({', '.join(added)})")
@@ -124,9 +132,17 @@ class BronzeTable:
             self._spark.sql(f"alter table {self.name} {statement}")
         self.targets = list(targets)
 
-    def append(self, rows: DataFrame, batch: Batch) -> None:
-        """Append a batch's rows, once."""
-        append_once(self._stamped(rows, batch), self.name, self.writer, batch.batch_id)
+    def append(self, rows: DataFrame, batch: Batch, retracting: DataFrame | None = None) -> None:
+        """Append a batch's rows, once.
+
+        Args:
+            rows: the rows of the source; they get the other columns of the table.
+            batch: the batch.
+            retracting: rows with all columns of the table, to be appended with them.
+        """
+        stamped = self.stamped(rows, batch)
+        stamped = stamped if retracting is None else stamped.unionByName(retracting)
+        append_once(stamped, self.name, self.writer, batch.batch_id)
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def replace(self, rows: DataFrame, batch: Batch, paths: Sequence[str]) -> None:
@@ -139,7 +155,7 @@ class BronzeTable:
         """
         kept: Any = self.rows(batch).agg(f.max("_row_number")).first()
         shift = 0 if kept[0] is None else kept[0] + 1  # row numbers are unique within a batch
-        stamped = self._stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
+        stamped = self.stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
         replace_rows(stamped, self.name, batch.batch_id, paths)
 
     def remove(self, batch: Batch) -> None:
@@ -163,11 +179,22 @@ class BronzeTable:
             return None
         return found.rows, found.rows - found.nulls["_corrupt_record"]
 
+    @property
+    def counted_as(self) -> str:
+        """SQL for the path under which a row is counted: its file, or RETRACTED if the row retracts a key."""
+        return f"if({self.of_files}, _source_file, '{RETRACTED}')" if self._retracts else "_source_file"
+
+    @property
+    def of_files(self) -> str:
+        """SQL that is true for the rows of files, false for those that retract a key."""
+        return "not coalesce(_is_deleted, false) and _first_batch_id is null" if self._retracts else "true"
+
     def counts(self, batch: Batch) -> dict[str, tuple[int, int]]:
-        """Return by file the number of rows and of broken records in a batch."""
+        """Return by path (see `counted_as`) the number of rows and of broken records in a batch."""
         if len(batch.files) == 1 and (appended := self.appended(batch)):
             return {batch.files[0].path: appended}
-        counts = self.rows(batch).groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record"))
+        rows = self.rows(batch).groupBy(f.expr(self.counted_as))
+        counts = rows.agg(f.count("*"), f.count("_corrupt_record"))
         return {path: (rows, broken) for path, rows, broken in counts.collect()}
 
     def has(self, batch: Batch) -> bool:
@@ -194,9 +221,12 @@ class BronzeTable:
             self._last_batch = last[0] or 0
         return self._last_batch
 
-    def _stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
+    def stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
+        """Return a batch's rows with all columns of the table, as they may be appended."""
         names = [in_sql(target.name) for target in self.targets]
         stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
+        if self._retracts:
+            stamps |= {"_is_deleted": f.lit(False), "_first_batch_id": f.lit(None).cast("bigint")}
         stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
         return self.admission.admitted(stamped, [target.name for target in self.targets])
 

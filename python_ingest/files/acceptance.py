@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
+from python_ingest.files.grain import FileGrain
 from python_ingest.files.inspection import GROWING, Content, Contents
 from python_ingest.files.storage import Storage
 from python_ingest.ops.batch import Batch, PlannedFile
@@ -48,6 +49,9 @@ class Landed:
         waiting: rejected records that were tried again and still cannot be read.
         resumed: number of the batch that an earlier run planned and this run finished.
         settled: the result of the check for rows that bronze may have lost.
+        grain: files with several records of one key, or with records without a key.
+        removed: paths of landed files that are gone; their keys were retracted now.
+        retracted: keys retracted now, of files that are gone and of rows that changed files no longer have.
     """
 
     feed: str
@@ -65,16 +69,28 @@ class Landed:
     waiting: int = 0
     resumed: int | None = None
     settled: Settled | None = None
+    grain: list[FileGrain] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    retracted: int = 0
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A file that can be landed: its layout, its row in `ops.ingested_files`, and the changes to bronze."""
+    """A file that can be landed.
+
+    Attributes:
+        file: the file.
+        layout: from `Format.layout`.
+        plan: its row in `ops.ingested_files`.
+        changes: the changes to bronze.
+        replaces: the batch of the earlier content that it replaces; None for a new file.
+    """
 
     file: SourceFile
     layout: Hashable
     plan: PlannedFile
     changes: tuple[Change, ...] = ()
+    replaces: int | None = None
 
 
 class Examiner:
@@ -136,7 +152,7 @@ class Examiner:
                 examined = self._examined(content, file, plan, targets)
                 if not isinstance(examined, Rejection):
                     targets = evolved_targets(targets, examined.changes)
-                    accepted.append(examined)
+                    accepted.append(replace(examined, replaces=candidate.landed_batch))
                     continue
                 outcome.rejected[file.path] = examined.reason
                 if examined.reason != candidate.rejected_reason:
@@ -146,8 +162,8 @@ class Examiner:
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
         """Return the files of a planned batch, or None if one of them is not as it was planned."""
-        found = self.as_planned(batch.files, listing, targets)
-        if len(found) < len(batch.files):
+        found = self.as_planned(batch.landing, listing, targets)
+        if len(found) < len(batch.landing):
             return None
         if any(change.kind != "missing_column" for examined in found for change in examined.changes):
             return None  # bronze has not been evolved for these changes

@@ -24,13 +24,15 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
 from python_ingest.files.broken_files import broken_one, sorted_out
+from python_ingest.files.grain import Grain
 from python_ingest.files.inspection import Contents
 from python_ingest.files.landing_again import LandingAgain
 from python_ingest.files.progress import Progress
 from python_ingest.files.replay import Replayer
+from python_ingest.files.retraction import Retraction
 from python_ingest.files.rows import bronze_rows, format_of
 from python_ingest.files.storage import Storage
-from python_ingest.ops.batch import Batch
+from python_ingest.ops.batch import RETRACTED, Batch
 from python_ingest.ops.bronze_checks import BronzeChecks, Lost
 from python_ingest.ops.candidate import Candidate, Compared
 from python_ingest.ops.ingested_files import IngestedFiles
@@ -81,6 +83,8 @@ class Lander:
         )
         self._examiner = Examiner(feed, self._storage, contents, self._reader, self._ingested_files)
         checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._retraction = Retraction(spark, feed, self._bronze, self._ingested_files, self._storage)
+        self._grain = Grain(feed, self._bronze)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
     def land(self) -> Landed:
@@ -93,6 +97,7 @@ class Lander:
         outcome = Landed(self._feed.name)
         listing, compared = self._begun(outcome)
         outcome.known = compared.known
+        self._retraction.land_removed(outcome, self._clock)
         while True:
             found = [c for c in compared.candidates if c.file.path not in outcome.rejected]
             outcome.rejected |= {c.file.path: str(c.rejected_reason) for c in found if is_known_as_broken(c)}
@@ -144,9 +149,10 @@ class Lander:
             try:
                 rows = self._rows(accepted)
                 check_broken_records(self._feed, rows)
-                planned = [examined.plan for examined in accepted]
+                grain = self._grain.before(rows)
+                planned = self._retraction.plan(accepted)
                 batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
-                self._bronze.append(rows, batch)
+                self._retraction.append(batch, rows, accepted, self._rows)
             except (Py4JJavaError, PySparkException) as error:
                 sound, broken = sorted_out(error, accepted, self._rows)
                 if batch:
@@ -155,6 +161,7 @@ class Lander:
                 outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
                 accepted = sound
             else:
+                outcome.grain += grain
                 self._confirm(batch, partial(list, accepted), outcome)
                 return
 
@@ -201,9 +208,9 @@ class Lander:
         if self._bronze.has(batch):
             self._confirm(batch, lambda: unchanged() or [], outcome)
         else:
-            files = unchanged()
+            files = unchanged() if not batch.retracts else None
             if files is None:
-                self._ingested_files.abandon(batch, "a file of the batch was changed or deleted")
+                self._ingested_files.abandon(batch, "its files changed, or it retracts keys")
                 return True
             try:
                 self._bronze.append(self._rows(files), batch)
@@ -244,7 +251,9 @@ class Lander:
             }
             rows, table_id = self._bronze.rows(batch), self._bronze.identity()
             outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
+        outcome.grain += self._grain.after(batch)
         self._ingested_files.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
-        outcome.files += len(batch.files)
-        outcome.rows += sum(rows for rows, _ in counted.values())
+        self._retraction.count(batch, outcome)
+        outcome.files += len(batch.landing)
+        outcome.rows += sum(rows for path, (rows, _) in counted.items() if path != RETRACTED)
         outcome.broken += sum(number for _, number in counted.values())

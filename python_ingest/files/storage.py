@@ -74,7 +74,7 @@ class Storage:
         self._unlisted: dict[str, str] = {}
         self._real_folders: dict[str, bool] = {}
 
-    def listing(self, now: datetime) -> DataFrame:
+    def listing(self, now: datetime, *, settled: bool = True) -> DataFrame:
         """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`.
 
         It skips names that begin with `_` or `.` (folders too), unfinished copies, and files younger than
@@ -83,6 +83,7 @@ class Storage:
 
         Args:
             now: the current time, UTC.
+            settled: False to include the files younger than `settle`.
 
         Raises:
             LandingError: if the location does not exist or is not a folder.
@@ -101,7 +102,7 @@ class Storage:
             )
             .where(f.rlike("path", f.lit(regex_of(self._feed.external.pattern))))
             .where(~f.endswith("path", f.lit(COPIED)))
-            .where(~young if settle else f.lit(True))  # a store's clock may be ahead of this one
+            .where(~young if settle and settled else f.lit(True))  # a store's clock may be ahead of this one
         )
 
     def find(self, listing: DataFrame, paths: Sequence[str]) -> dict[str, SourceFile]:
