@@ -124,6 +124,8 @@ class LostRows:
             TableFeed: "`land_again` (compares all rows of the source) or `accept` (continues without them)",
             TopicFeed: "`accept` (continues without them)",
         }
+        if isinstance(self._feed, FileFeed) and self._feed.external.retracts:
+            ways[FileFeed] = ways[TopicFeed]
         choice = next(said for kind, said in ways.items() if isinstance(self._feed, kind))
         return LandingError(
             f"{gone(self._bronze.name, lost)} ({doubt.cause}). Nothing landed.",
