@@ -20,7 +20,6 @@ from python_ingest.files.formats.encodings import (
 )
 from python_ingest.files.inspection import HEAD_BYTES, Content
 
-MOST_FIELDS = 20_000  # Spark's parser has room for 20,480
 DELIMITERS = ",;\t|:"
 DATA = re.compile(r"[-+$€£]?\d[\d.,:/TZ %+-]*")  # a number, a date or a time
 STRANGER = "not a file of this feed: its header has none of the declared columns"
@@ -84,8 +83,6 @@ def names_refused(
         return f"the header has {counts['']} columns without a name: {places}"
     if twice := sorted(name for name, count in counts.items() if count > 1):
         return f"the header names {', '.join(repr(name) for name in twice)} more than once"
-    if len(names) > MOST_FIELDS:
-        return f"the header has more than {MOST_FIELDS:,} columns"
     wanted = {name.lower() for name in declared}
     if wanted.isdisjoint(counts):
         return STRANGER + _cause(record, names, wanted, options.delimiter)
