@@ -68,6 +68,9 @@ def test_how_records_are_read() -> None:
     assert _read('"id",name\n1,"a\nb"\n', open_lines=1) == Header(IDS, "utf-8", dropped=1)
     spanning = Header(("id", 'na\nme "x"'), "utf-8", dropped=4)
     assert _read('\n#"x\nid,"na\nme ""x"""\r\n1,2', {"comment": "#"}) == spanning
+    for name in ("utf-16-le", "utf-32-be"):
+        read = _read("id,name\n1,2\n".encode(name), {"encoding": name[:6]})
+        assert read == Header(IDS, name, dropped=1)
     wide = "\ufeffid,name\n1,2\n".encode("utf-16-le")
     assert _read(wide) == Header(IDS, "utf-16-le", dropped=1)
     assert _read("x\ny\nid,name\n1,2\n", {"skip_lines": 2, "footer": 1}) == Header(IDS, "utf-8", dropped=3)

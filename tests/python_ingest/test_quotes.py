@@ -147,7 +147,7 @@ def test_skipped_lines_footer_comments_and_an_encoding(make_feed: MakeFeed) -> N
 
 
 def test_control_characters_and_lines_as_records(make_feed: MakeFeed) -> None:
-    """R1.1: with `multi_line: false` each line is a record; bytes that are no letters in Latin-1 are found."""
+    """R1.1: with `multi_line: false` each line is a record; bytes without a letter in Latin-1 are found."""
     people = make_feed(COLUMNS, options={"multi_line": False, "header": False, "encoding": "latin-1"})
     people.write("a.csv", b'1,2,"x\n3,4,y\n5,6,\x93a\x94\n7,8,\xe9\n')
     people.write("header.csv", "ID,N,Note\n1,2,3\n")

@@ -150,6 +150,7 @@ class Csv:
         reason = (
             f.when(~is_legible(text), ILLEGIBLE)
             .when(holds_nul(text), HOLDS_NUL)
+            .when(has_controls(text) & f.lit(self._is_of_bytes), CONTROLS)
             .when(f.col("_broken").isNotNull(), self._other_width(names))
         )
         return records.select(

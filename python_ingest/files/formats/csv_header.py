@@ -16,7 +16,7 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.csv_grammar import BREAK
 from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.files.formats.csv_refusals import header_refused, names_refused, text_refused
-from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of
+from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of, wide_encoding
 from python_ingest.files.inspection import WHOLE_BYTES, Content, first_line
 
 OTHER_WAYS = "correct or split it, or set the option `multi_line: false` if each line is a record"
@@ -74,7 +74,7 @@ def read_header(content: Content, options: CsvOptions, declared: Sequence[str]) 
         The header and how to read the records below it, or why the file cannot be read.
     """
     mark = mark_of(content.head)
-    encoding = MARKS.get(mark, options.encoding)
+    encoding = MARKS.get(mark) or _ordered(options.encoding, content.head)
     if refused := text_refused(content, encoding, has_header=options.header):
         return Rejection(refused)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(content.head[len(mark) :])
@@ -104,6 +104,14 @@ def header_of(layout: Hashable) -> Header:
 
 def numbered(names: Sequence[str]) -> list[str]:
     return [f"c{position}" for position in range(len(names))]
+
+
+def _ordered(encoding: str, head: bytes) -> str:
+    """Return an encoding with its byte order, since the defaults of Python and Java differ."""
+    if encoding not in ("utf-16", "utf-32"):
+        return encoding
+    found = wide_encoding(head)
+    return found if found and found.startswith(encoding) else f"{encoding}-be"
 
 
 def _start_of(text: str, options: CsvOptions) -> Start:
