@@ -15,6 +15,7 @@ from python_ingest.files.inspection import HEAD_BYTES, WHOLE_BYTES, Content
 
 pytestmark = pytest.mark.R1
 
+NO_HEADER = "it has no header: all its lines are blank, comments or skipped"
 IDS = ("id", "name")
 SEPARATES = "separates its columns, and the feed's option `delimiter` is ','"
 
@@ -28,9 +29,9 @@ def _read(text: str | bytes, options: dict[str, Any] | None = None, **content: A
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "": ({}, "the file is empty: it has no header"),
-    "\n \r\n\t": ({}, "it has no header: no line has text that is not skipped"),
-    "# a\n\n# b": ({"comment": "#"}, "it has no header: no line has text that is not skipped"),
-    "id,name\n": ({"skip_lines": 1}, "it has no header: no line has text that is not skipped"),
+    "\n \r\n\t": ({}, NO_HEADER),
+    "# a\n\n# b": ({"comment": "#"}, NO_HEADER),
+    "id,name\n": ({"skip_lines": 1}, NO_HEADER),
     "id,name,ID,x,X": ({}, "the header names 'id', 'x' more than once"),
     "id,,name,\n": ({}, "the header has 2 columns without a name: 2, 4"),
     'id,"name\n1,Ada\n': ({}, "a quote in its header is not closed: 'id,\"name'"),
@@ -56,6 +57,9 @@ def test_each_reason_has_its_sentence() -> None:
     """R1.4: nothing in it, no names, names twice, another delimiter, a record, an open quote."""
     for text, (options, reason) in REFUSED.items():
         assert _read(text, options) == reason, text
+    assert _read('id,"na\nme' + "x" * 100_000 + '"\n1,2') == "a quote in its header is not closed: 'id,\"na'"
+    assert _read('id,"a\nb",' + "x" * 100_000 + "\n1,2") == "its header is longer than 65.5 kB"
+    assert str(_read("\n" * 100_000)).startswith("it has no header: all lines in its first 65.5 kB are blank")
     assert _read("x" * 100_000 + "\nid,name") == "its header is longer than 65.5 kB"
     assert _read(b"id,n\xe4me\n") == "the header is not UTF-8 (option `encoding`): 'id,n\ufffdme'"
 

@@ -135,7 +135,7 @@ def test_skipped_lines_footer_comments_and_an_encoding(make_feed: MakeFeed) -> N
     people.write("utf-8.csv", text)
     assert people.land().rejected == {
         "no footer.csv": "it has fewer than 1 lines that may be its `footer`",
-        "no header.csv": "it has no header: no line has text that is not skipped",
+        "no header.csv": "it has no header: all its lines are blank, comments or skipped",
         "utf-8.csv": "it is UTF-8, not CP1252 (option `encoding`)",
     }
     both = [("1", "2", "Jörg"), ("3", "4", "two\nlines")]

@@ -20,6 +20,7 @@ from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of, wide_
 from python_ingest.files.inspection import WHOLE_BYTES, Content, first_line
 
 OTHER_WAYS = "correct or split it, or set the option `multi_line: false` if each line is a record"
+LINE = re.compile("([^\r\n]*)(?:\r\n|\r|\n|$)")
 BLANK = "".join(map(chr, range(33)))  # what Spark's CSV reader takes for blank
 
 
@@ -85,7 +86,7 @@ def read_header(content: Content, options: CsvOptions, declared: Sequence[str]) 
     dropped = options.skip_lines
     if options.header:
         dropped = start.lines + 1 + len(BREAK.findall(start.record or ""))
-    if content.size <= len(content.head):
+    if options.footer and content.size <= len(content.head):
         rest = islice(BREAK.split(text), dropped, None)
         if sum(_is_text(line, options) for line in rest) < options.footer:
             return Rejection(f"it has fewer than {options.footer} lines that may be its `footer`")
@@ -116,12 +117,10 @@ def _ordered(encoding: str, head: bytes) -> str:
 
 def _start_of(text: str, options: CsvOptions) -> Start:
     """Find the first line that is neither skipped, nor blank, nor a comment."""
-    at = 0
-    for number, line in enumerate(BREAK.split(text)):
-        if number >= options.skip_lines and _is_text(line, options):
-            return Start(number, text[at:], options.grammar.first_record(text[at:]))
-        end = BREAK.match(text, at + len(line))
-        at = end.end() if end else len(text)
+    for number, line in enumerate(LINE.finditer(text)):
+        if number >= options.skip_lines and _is_text(line[1], options):
+            rest = text[line.start() :]
+            return Start(number, rest, options.grammar.first_record(rest))
     return Start(options.skip_lines, "", None)
 
 

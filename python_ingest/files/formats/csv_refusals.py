@@ -54,10 +54,12 @@ def header_refused(text: str, record: str | None, content: Content, encoding: st
         content: what was read from the file.
         encoding: the encoding of the text.
     """
-    if not BREAK.search(text) and content.size > len(content.head):
-        return f"its header is longer than {decimal(HEAD_BYTES)}"
+    is_cut = content.size > len(content.head)
     if not text:
-        return "it has no header: no line has text that is not skipped"
+        lines = f"all lines in its first {decimal(HEAD_BYTES)}" if is_cut else "all its lines"
+        return f"it has no header: {lines} are blank, comments or skipped"
+    if is_cut and (record == text or not BREAK.search(text)):
+        return f"its header is longer than {decimal(HEAD_BYTES)}"
     line = BREAK.split(text, maxsplit=1)[0] if record is None else record
     if "\x00" in line:
         return "its header contains NUL bytes"
