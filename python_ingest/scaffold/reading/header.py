@@ -44,8 +44,8 @@ def looks_like_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> boo
         first: the fields of the record in question.
         rows: the fields of the records after it, as many in each.
     """
-    columns = [[row[position] for row in rows if position < len(row)] for position in range(len(first))]
-    votes = [_vote(name.strip(), column) for name, column in zip(first, columns, strict=True)]
+    columns = _columns(first, rows)
+    votes = _votes(first, columns)
     names, values = votes.count(2), votes.count(-2)
     if names > values or (values and _are_years(first, columns)):
         return True
@@ -54,6 +54,20 @@ def looks_like_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> boo
     if -1 in votes:
         return None
     return True if 1 in votes else None
+
+
+def must_be_names(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether each field of a record looks like a name, and one is certainly none of the values."""
+    votes = _votes(first, _columns(first, rows))
+    return min(votes) > 0 and max(votes) > 1
+
+
+def _columns(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[row[position] for row in rows if position < len(row)] for position in range(len(first))]
+
+
+def _votes(first: Sequence[str], columns: Sequence[Sequence[str]]) -> list[int]:
+    return [_vote(name.strip(), column) for name, column in zip(first, columns, strict=True)]
 
 
 def _vote(name: str, column: Sequence[str]) -> int:

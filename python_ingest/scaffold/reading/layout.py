@@ -11,7 +11,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.reading.choices import Choices
 from python_ingest.scaffold.reading.csv_dialect import lines_after, lines_before
 from python_ingest.scaffold.reading.csv_records import Record
-from python_ingest.scaffold.reading.header import looks_like_names
+from python_ingest.scaffold.reading.header import looks_like_names, must_be_names
 
 SHOWN = 60  # characters of a line in a message
 EVIDENCE = 500  # records that are compared with the header
@@ -99,6 +99,12 @@ def _check_header(file: str, records: Sequence[Record], start: int, rows: Sequen
             f"{file} has a header, but no records.", "Give a file with some records, which show the types."
         )
     if rows and looks_like_names(header.fields, rows[:EVIDENCE]):
+        if len(rows) > 1 and must_be_names(rows[0], rows[1:EVIDENCE]):
+            raise TidemarkError(
+                f"{file}: two records look like names: {line!r} and {','.join(rows[0])[:SHOWN]!r}.",
+                f"Give `--skip-lines {records[start + 1].number}` if the second one has the names, or "
+                "`--header` if it is a record.",
+            )
         return
     other = before if rows and start == 1 else header if not rows else None
     if other and other.width != (width := header.width if rows else width_of(records[start + 1 :])):
