@@ -82,7 +82,7 @@ def escape_of(text: str, delimiter: str) -> str:
     if '\\"' not in text:
         return QUOTE
     doubled, backslash = (shape_of(text, delimiter, escape) for escape in (QUOTE, "\\"))
-    return "\\" if backslash.share > doubled.share and backslash.width >= doubled.width else QUOTE
+    return "\\" if backslash.share > doubled.share else QUOTE
 
 
 def is_aligned(text: str) -> bool:
@@ -110,8 +110,8 @@ def comment_of(records: Sequence[Record], width: int) -> str | None:
     last = max((r for r in marked if r.number < others[0].number), key=lambda r: r.number, default=None)
     if last is None or last.width != width:
         return "#"
-    rows = [record.fields for record in others[1:] if record.fields and record.width == width]
-    return "#" if looks_like_names(others[0].fields or [], rows[:RECORDS]) else None
+    rows = [record.fields for record in others if record.fields and record.width == width][:RECORDS]
+    return "#" if rows[1:] and looks_like_names(rows[0], rows[1:]) else None
 
 
 def lines_before(records: Sequence[Record], width: int) -> int:

@@ -65,6 +65,8 @@ def notes_of(
         notes.append(("escape", f"`{dialect.form.escape}` before a quote in a quoted field"))
     if dialect.comment:
         notes.append(("comment", f"lines that begin with `{dialect.comment}` are not records"))
+    if any(record.has_line_break and record.fields for records in parsed for record in records):
+        notes.append(("line breaks", "some quoted values have them, so the feed has `multi_line: true`"))
     if layout.skip_lines:
         what = f"{counted(layout.skip_lines, 'line')} before the {'header' if layout.names else 'records'}"
         notes.append(("skipped", f"{what}; use `--skip-lines` for another number"))

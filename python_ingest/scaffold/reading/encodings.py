@@ -149,16 +149,15 @@ def _utf_8(head: bytes) -> Decoded | None:
 
 
 def _in(name: str, head: bytes, encoding: str) -> Decoded:
-    text = _decode(head, encoding)
-    if not _fits(head, encoding):
-        lines = [line for line in re.split(b"[\r\n]+", head) if not _fits(line, encoding)]
-        total = len(re.split(b"[\r\n]+", head))
-        if len(lines) * 2 > total:
-            raise TidemarkError(
-                f"{name} is not {encoding}: {lines[0].decode(encoding, 'replace')[:60]!r}.",
-                "Leave out `--encoding`, or give another.",
-            )
-    return Decoded(encoding, encoding, text, "`--encoding`" if encoding != "utf-8" else "")
+    lines = [line for line in re.split(b"[\r\n]+", head) if not line.isascii()]
+    broken = [line for line in lines if not _fits(line, encoding)]
+    if not _fits(head, encoding) and len(broken) * 2 > len(lines):
+        raise TidemarkError(
+            f"{name} is not {encoding}: {broken[0].decode(encoding, 'replace')[:60]!r}.",
+            "Leave out `--encoding`, or give another.",
+        )
+    reason = "`--encoding`" if encoding != "utf-8" else ""
+    return Decoded(encoding, encoding, _decode(head, encoding), reason)
 
 
 def evidence_of(heads: Sequence[bytes]) -> bytes:

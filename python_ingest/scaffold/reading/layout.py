@@ -89,6 +89,8 @@ def _start(records: Sequence[Record], width: int, choices: Choices) -> int:
 def _check_header(file: str, records: Sequence[Record], start: int, rows: Sequence[Sequence[str]]) -> None:
     """Stop if the record at `start` is not the header of the records after it, or there are none."""
     header, before = records[start], records[start - 1] if start else None
+    if before and before.fields is None:
+        header = before
     line = re.sub(r"[\r\n]+", " ", header.text)[:SHOWN]
     if header.fields is None:
         raise TidemarkError(
