@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from python_ingest.errors import DeclarationError, LandingError, did_you_mean
+from python_ingest.feeds.coverage import Claim, claims
 from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.external_kinds import AnyExternal, external_keys, external_of
 from python_ingest.feeds.external_table import TableExternal
@@ -21,18 +22,22 @@ IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
 PII = "personal columns"
-NO_TEXT = "CSV holds text, so bronze keeps text"
+NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, avro or parquet; or `connector` to postgresql or kafka.",
+    "file_format": "Set `file_format` to csv, json, excel, avro, orc or parquet; "
+    "or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
+    "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
     "`config: {meta: {field: …}}` of a column gives its name in the file.",
-    "data_type": "Set `data_type: string` for CSV; else a Spark SQL type, such as bigint or array<string>.",
+    "data_type": "Set `data_type: string` for CSV and Excel; "
+    "else a Spark SQL type, such as bigint or array<string>.",
 }
 
 
@@ -97,16 +102,26 @@ class Feed(BaseModel):
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """The columns of bronze whose values are in the names of folders; they are not in `columns`."""
+        return ()
+
 
 class FileFeed(Feed):
-    """A feed of files in a folder."""
+    """A feed of files in a folder; `claims` are the files below its location that belong to other feeds."""
 
     external: AnyFiles
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        return tuple(partition.name for partition in self.external.partitions)
 
     @model_validator(mode="after")
     def _csv_holds_text(self) -> FileFeed:
         other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
-        if self.external.file_format == "csv" and other:
+        if self.external.file_format in ("csv", "excel") and other:
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
         return self
 
@@ -149,49 +164,91 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
     Raises:
         DeclarationError: for the first feed with an invalid declaration.
     """
-    feeds: dict[str, Feed] = {}
-    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
-        if node["name"] in feeds:
-            raise DeclarationError(
-                node["original_file_path"],
-                node["name"],
-                "name",
-                f"another feed has this name, in {feeds[node['name']].declared_in}",
-                "Give each feed a unique name.",
-            )
-        feeds[node["name"]] = _feed(node)
+    feeds, invalid = declared_feeds(sources)
+    for error in invalid.values():
+        raise error
     return feeds
 
 
-def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
-    """Return the named feeds, or all feeds if no name is given.
+def _with_claims(feed: Feed, feeds: Iterable[Feed]) -> Feed:
+    if not isinstance(feed, FileFeed):
+        return feed
+    others = [other.external for other in feeds if isinstance(other, FileFeed) and other.name != feed.name]
+    patterns = [(other.location, (other.pattern, *other.exclude)) for other in others]
+    return feed.model_copy(update={"claims": claims(feed.external.location, patterns)})
+
+
+def declared_feeds(
+    sources: Iterable[Mapping[str, Any]],
+) -> tuple[dict[str, Feed], dict[str, DeclarationError]]:
+    """Validate the feeds among a manifest's sources, each on its own.
+
+    Args:
+        sources: source nodes of dbt's manifest, as dictionaries.
+
+    Returns:
+        The valid feeds by name, in the order of their names, and the errors of the others by name.
+    """
+    feeds: dict[str, Feed] = {}
+    invalid: dict[str, DeclarationError] = {}
+    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
+        name = node["name"]
+        try:
+            if name in feeds:
+                raise DeclarationError(
+                    node["original_file_path"],
+                    name,
+                    "name",
+                    f"another feed has this name, in {feeds.pop(name).declared_in}",
+                    "Give each feed a unique name.",
+                )
+            if name not in invalid:
+                feeds[name] = _feed(node)
+        except DeclarationError as error:
+            invalid[name] = error
+    return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}, invalid
+
+
+def choose(
+    feeds: Mapping[str, Feed], names: Iterable[str], invalid: Mapping[str, DeclarationError] | None = None
+) -> list[Feed]:
+    """Return the named feeds, or all feeds if no name is given; of those, the ones that are valid.
+
+    Args:
+        feeds: the valid feeds by name.
+        names: the names.
+        invalid: the errors of the other declared feeds by name.
 
     Raises:
         LandingError: if a name is not a declared feed.
     """
+    declared = {*feeds, *(invalid or {})}
     wanted = list(dict.fromkeys(names)) or list(feeds)
     for name in wanted:
-        if name not in feeds:
-            known = ", ".join(feeds) or "none"
+        if name not in declared:
+            known = ", ".join(sorted(declared)) or "none"
             raise LandingError(
                 f"There is no feed named '{name}' (declared: {known}).",
-                f"{did_you_mean(name, feeds)}Name a declared feed, or declare it in "
+                f"{did_you_mean(name, declared)}Name a declared feed, or declare it in "
                 "models/bronze/_bronze__sources.yml.",
             )
-    return [feeds[name] for name in wanted]
+    return [feeds[name] for name in wanted if name in feeds]
 
 
 def _feed(node: Mapping[str, Any]) -> Feed:
     external = {key: value for key, value in node["external"].items() if value not in (None, [], {})}
     columns = [column for name, column in node["columns"].items() if not name.startswith(METADATA_PREFIX)]
     try:
+        validated = external_of(external)
+        in_folders = {partition.name for partition in getattr(validated, "partitions", ())}
+        columns = [column for column in columns if column["name"] not in in_folders]
         return KINDS.get(external.get("connector"), FileFeed)(
             name=node["name"],
             schema_name=node["schema"],
             identifier=node.get("identifier") or node["name"],
             description=node.get("description", ""),
             declared_in=node["original_file_path"],
-            external=external_of(external),
+            external=validated,
             columns=tuple(_column(column) for column in columns),
         )
     except ValidationError as error:

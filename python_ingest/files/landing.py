@@ -7,6 +7,7 @@ as landed. If a run is killed at any point, the next run finishes the planned ba
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,10 +18,12 @@ from pyspark.errors import PySparkException
 from python_ingest.bronze.contract import evolved_targets
 from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
+from python_ingest.feeds.paths import file_of
 from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
 from python_ingest.files.broken_files import broken_one, sorted_out
@@ -28,8 +31,9 @@ from python_ingest.files.inspection import Contents
 from python_ingest.files.landing_again import LandingAgain
 from python_ingest.files.progress import Progress
 from python_ingest.files.replay import Replayer
-from python_ingest.files.rows import bronze_rows, format_of
+from python_ingest.files.rows import Places, bronze_rows, format_of
 from python_ingest.files.storage import Storage
+from python_ingest.files.unpacking import Unpacker
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.bronze_checks import BronzeChecks, Lost
 from python_ingest.ops.candidate import Candidate, Compared
@@ -73,13 +77,10 @@ class Lander:
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
         self._replayer = Replayer(self._reader, self._bronze, self._ingested_files, self._quarantine, clock)
-        contents = Contents(
-            spark,
-            has_lines=self._reader.has_lines,
-            has_headers=feed.external.file_format == "csv",
-            max_bytes=feed.external.max_bytes,
-        )
-        self._examiner = Examiner(feed, self._storage, contents, self._reader, self._ingested_files)
+        contents = Contents(spark, feed.external, has_lines=self._reader.has_lines)
+        unpacker = Unpacker(spark, feed, contents)
+        self._places = Places(self._storage.root, unpacker.staging, feed.partition_names)
+        self._examiner = Examiner(feed, self._storage, unpacker, self._reader, self._ingested_files)
         checks = BronzeChecks(spark, ops_schema, feed.name)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
@@ -91,15 +92,20 @@ class Lander:
                 bronze lost landed rows, or the contract or the limit of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
+        with self._places.staging:
+            self._land_new(outcome)
+        return outcome
+
+    def _land_new(self, outcome: Landed) -> None:
         listing, compared = self._begun(outcome)
-        outcome.known = compared.known
+        outcome.known, outcome.left_out = compared.known, compared.left_out
         while True:
             found = [c for c in compared.candidates if c.file.path not in outcome.rejected]
             outcome.rejected |= {c.file.path: str(c.rejected_reason) for c in found if is_known_as_broken(c)}
             new = [c for c in found if not is_known_as_broken(c)]
             self._land_all(new, outcome)
             if not (new and compared.has_more):
-                return outcome
+                return
             compared = self._ingested_files.compare(listing)
 
     def replay(self) -> Landed:
@@ -109,9 +115,10 @@ class Lander:
             LandingError: as `land` does.
         """
         outcome = Landed(self._feed.name)
-        _, compared = self._begun(outcome, only_rejected=True)
-        self._land_all(compared.candidates, outcome)
-        self._replayer.replay(outcome)
+        with self._places.staging:
+            _, compared = self._begun(outcome, only_rejected=True)
+            self._land_all(compared.candidates, outcome)
+            self._replayer.replay(outcome)
         return outcome
 
     def _begun(self, outcome: Landed, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
@@ -134,6 +141,7 @@ class Lander:
             self._progress.begin([candidate.file for candidate in some])
             accepted = self._examiner.examine(some, self._bronze.targets, outcome, self._clock())
             self._land_batch(accepted, outcome)
+            self._places.staging.clear()
             self._progress.end(outcome.files - files, outcome.rows - rows)
 
     def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
@@ -217,8 +225,8 @@ class Lander:
 
     def _rows(self, files: Sequence[Examined]) -> DataFrame:
         """Read files, in as few partitions as needed, since each partition writes a file of the table."""
-        read = [(examined.file, examined.layout) for examined in files]
-        rows = bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
+        read = [(part.file, layout) for examined in files for part, layout in examined.reads]
+        rows = bronze_rows(self._reader, self._places, read, self._bronze.targets)
         return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
 
     def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
@@ -231,20 +239,26 @@ class Lander:
             outcome: what the landing has done so far.
         """
         counted = self._bronze.counts(batch)
-        strangers = counted.keys() - {file.path for file in batch.files}
+        planned = {file.path for file in batch.files}
+        strangers = {path for path in counted if path not in planned and file_of(path) not in planned}
         if strangers:
             raise LandingError(
                 f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
-        if broken := {path for path, (_, number) in counted.items() if number}:
-            layouts = {examined.file.path: examined.layout for examined in files()}
+        if broken := {path for path, number in counted.items() if number.broken}:
+            layouts = {part.source: layout for examined in files() for part, layout in examined.reads}
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
             rows, table_id = self._bronze.rows(batch), self._bronze.identity()
             outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
-        self._ingested_files.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
+        landed: Counter[str] = Counter()
+        for path, number in counted.items():
+            landed[path if path in planned else file_of(path)] += number.rows
+        self._ingested_files.confirm(batch, landed)
         outcome.files += len(batch.files)
-        outcome.rows += sum(rows for rows, _ in counted.values())
-        outcome.broken += sum(number for _, number in counted.values())
+        outcome.rows += sum(number.rows for number in counted.values())
+        outcome.broken += sum(number.broken for number in counted.values())
+        if any(number.rescued for number in counted.values()):
+            outcome.rescued.add(rescued_in(self._bronze.rows(batch), self._bronze.targets))

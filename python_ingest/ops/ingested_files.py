@@ -20,6 +20,7 @@ from python_ingest.feeds.source_file import source_file
 from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
 from python_ingest.ops.candidate import Candidate, Compared, Noted
 from python_ingest.ops.feed_table import FeedTable
+from python_ingest.ops.left_out import left_out_of, measures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +38,7 @@ COLUMNS = """
     recorded_at timestamp comment 'When the batch was planned or the file rejected',
     _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
 """
-LISTED = "struct<whole: string, size: bigint, modified_at: timestamp>"
+LISTED = "struct<whole: string, size: bigint, modified_at: timestamp, is_left_out: boolean>"
 NEWEST = (  # the newest row of a path, and the newest row with which it landed
     "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
     "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
@@ -140,7 +141,8 @@ class IngestedFiles(FeedTable):
             only_rejected: return only files whose newest state is rejected.
         """
         rows = self._rows().withColumn("listed", f.lit(None).cast(LISTED))
-        files = listing.select("path", f.struct("whole", "size", "modified_at").alias("listed"))
+        listed = f.struct("whole", "size", "modified_at", "is_left_out").alias("listed")
+        files = listing.select("path", listed)
         by_path = (
             rows.unionByName(files, allowMissingColumns=True)
             .groupBy("path")
@@ -148,13 +150,14 @@ class IngestedFiles(FeedTable):
         )
         same = "newest.size = listed.size and newest.modified_at = listed.modified_at"
         done = f"newest.state in ('landed', 'ignored') and {same}"
-        is_new = f"listed is not null and not coalesce({done}, false)"
+        is_new = f"listed is not null and not listed.is_left_out and not coalesce({done}, false)"
         totals = Observation()
         found = (
             by_path.observe(
                 totals,
                 f.expr(f"count_if({is_new}) as new"),
-                f.expr("count(listed) as listed"),
+                f.expr("count_if(not listed.is_left_out) as listed"),
+                *map(f.expr, measures("listed.is_left_out")),
                 *(f.expr(f"coalesce(max({name}), 0) as {name}") for name in HIGHEST),
             )
             .where(f"{is_new} and newest.state = 'rejected'" if only_rejected else is_new)
@@ -171,7 +174,8 @@ class IngestedFiles(FeedTable):
         counts = totals.get
         self._known_last = Last(*(counts[name] for name in HIGHEST))
         candidates = sorted((Candidate(source_file(*row[:4]), *row[4:]) for row in found), key=_age)
-        return Compared(candidates, counts["listed"] - counts["new"], len(found) == MOST)
+        known = counts["listed"] - counts["new"]
+        return Compared(candidates, known, len(found) == MOST, left_out_of(counts))
 
     def open_paths(self) -> DataFrame:
         """Return the paths (`path`, `is_open`) that are known but have not landed: rejected or abandoned."""

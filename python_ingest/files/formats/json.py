@@ -24,6 +24,7 @@ from python_ingest.files.formats.encodings import is_binary, wide_encoding
 from python_ingest.files.formats.inference import inferred_fields
 from python_ingest.files.formats.json_records import json_rows, parsed_records, types_of
 from python_ingest.files.formats.lines import read_plain_lines
+from python_ingest.files.formats.plain_json import distinct
 from python_ingest.files.inspection import Content
 from python_ingest.files.storage import read_files
 
@@ -72,8 +73,8 @@ class Json:
             "_corrupt_reason is null"
         )
         lost = [
-            f.bool_or(f.col("_lost").getField(field.name)).alias(f"lost{number}")
-            for number, field in enumerate(types)
+            f.bool_or(f.col("_lost").getField(name)).alias(f"lost{number}")
+            for number, name in enumerate(distinct(types).names)
         ]
         inferred = f.expr("schema_of_variant_agg(try_parse_json(_line))").alias("inferred")
         try:
@@ -105,7 +106,9 @@ class Json:
         if not content.head.strip():
             return Rejection("the file is empty")
         if self._whole_file and content.size > WHOLE_BYTES:
-            return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
+            return Rejection(
+                f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines, with `jq -c '.[]' FILE`"
+            )
         if wide := wide_encoding(content.head):
             return Rejection(f"not JSON in UTF-8: it looks like {wide.upper()}, write it in UTF-8")
         return Rejection("not JSON in UTF-8: it contains NUL bytes") if is_binary(content.head) else None

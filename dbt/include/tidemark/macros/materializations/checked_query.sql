@@ -22,6 +22,13 @@
         ) %}
     {% endfor %}
     {% do dbt.check_types(types, keys) %}
+    {% set text = adapter.text_that_orders(newest_by, types) %}
+    {% if text %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': newest_by is `' ~ text ~ '`, which is text (' ~ types[text] ~ '). As text, 9/30/2024 comes after 10/1/2024. Cast it to a '
+            ~ "date, a time or a number first, such as {{ as_timestamp('" ~ text ~ "', 'M/d/yyyy') }}, or remove newest_by: the row that landed last stays."
+        ) %}
+    {% endif %}
     {% if config.get('contract').enforced and not dbt.is_as_declared(types) %}
         {% do get_assert_columns_equivalent('select * except (' ~ helpers | join(', ') ~ ') from (' ~ sql ~ ')' if helpers else sql) %}
     {% endif %}
