@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
 from python_ingest.errors import TidemarkError
-from python_ingest.files.failures import broken_file, in_plain_words, innermost
 from python_ingest.files.formats.inference import storable, type_of
 from python_ingest.scaffold.reading.choices import Choices
 from python_ingest.scaffold.reading.csv_sample import read_csv
@@ -24,7 +21,7 @@ from python_ingest.scaffold.reading.json_sample import read_json
 from python_ingest.scaffold.reading.opening import BROKEN, ENDINGS, SampleFile, sample_files
 from python_ingest.scaffold.reading.reading import Reading
 from python_ingest.scaffold.reading.texts import SAMPLE_BYTES
-from python_ingest.scaffold.reading.typed_sample import check_types, unread
+from python_ingest.scaffold.reading.typed_sample import read_typed
 from python_ingest.scaffold.reading.unreadable import content_suffix, unread_format
 
 if TYPE_CHECKING:
@@ -100,7 +97,8 @@ def sample_of(
         return _of_texts("excel", reading, notes)
     some = sample_files(files, SAMPLE_FILES)
     if file_format in TYPED:
-        return _typed(spark(), file_format, some)
+        types, records, said = read_typed(spark(), file_format, some)
+        return Sample(file_format, {}, types, records, notes=[*notes, *said])
     every = sample_files(files, len(files) + MOST_MEMBERS)
     if file_format == "csv":
         return _of_texts("csv", read_csv(some, every, asked), notes)
@@ -177,21 +175,3 @@ def _json(
     known = {n: "string" if fields.get(n, "void") == "void" else fields[n] for n in reading.names}
     notes = [*notes, *reading.notes]
     return Sample("json", reading.options, known, reading.records, more=reading.more, notes=notes)
-
-
-def _typed(spark: SparkSession, file_format: str, files: Sequence[SampleFile]) -> Sample:
-    check_types(files, file_format)
-    try:
-        frame = spark.read.format(file_format).load([str(file.path.resolve()) for file in files])
-        records = [row.asDict(recursive=True) for row in frame.limit(SAMPLE_RECORDS).collect()]
-    except (Py4JJavaError, PySparkException) as error:
-        found = broken_file(error)
-        raise unread(
-            files[0], file_format, found[1] if found else in_plain_words(innermost(error))
-        ) from error
-    if not records:
-        raise TidemarkError(
-            f"{files[0]} has no records.", "Give a file with some records: they show the key of the feed."
-        )
-    types = {field.name: field.dataType.simpleString() for field in frame.schema}
-    return Sample(file_format, {}, types, records)

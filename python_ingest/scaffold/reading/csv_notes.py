@@ -36,16 +36,14 @@ def shown(sign: str) -> str:
     return NAMES.get(sign, f"`{sign}`")
 
 
-def options_of(text: FileText, dialect: Dialect, parsed: Sequence[Sequence[Record]]) -> dict[str, object]:
+def options_of(text: FileText, dialect: Dialect) -> dict[str, object]:
     """Return the options of the feed that differ from the defaults."""
     layout = dialect.layout
-    spans = any(r.has_line_break and r.width == dialect.form.width for records in parsed for r in records)
     options = {
         "delimiter": dialect.form.delimiter if dialect.form.delimiter != "," else None,
         "encoding": text.encoding if text.encoding not in RECOGNIZED else None,
         "escape": dialect.form.escape if dialect.form.escape != QUOTE else None,
         "comment": dialect.comment,
-        "multi_line": spans or None,
         "skip_lines": layout.skip_lines or None,
         "footer": layout.footer or None,
         "header": False if layout.names is None else None,
@@ -59,14 +57,14 @@ def notes_of(
     """Return what was assumed, and which records and files landing will reject."""
     layout = dialect.layout
     notes = []
-    if dialect.form.delimiter != "," and dialect.form.width > 1:
+    if dialect.form.delimiter != "," and len(names) > 1:
         notes.append(("delimiter", f"{shown(dialect.form.delimiter)}; use `--delimiter` for another"))
     if dialect.form.escape != QUOTE:
         notes.append(("escape", f"`{dialect.form.escape}` before a quote in a quoted field"))
     if dialect.comment:
         notes.append(("comment", f"lines that begin with `{dialect.comment}` are not records"))
     if any(record.has_line_break and record.fields for records in parsed for record in records):
-        notes.append(("line breaks", "some quoted values have them, so the feed has `multi_line: true`"))
+        notes.append(("line breaks", "some quoted values have them"))
     if layout.skip_lines:
         what = f"{counted(layout.skip_lines, 'line')} before the {'header' if layout.names else 'records'}"
         notes.append(("skipped", f"{what}; use `--skip-lines` for another number"))
@@ -78,7 +76,7 @@ def notes_of(
     if any("\r" in t.text and "\n" not in t.text for t in texts):
         notes.append(("line ends", "carriage returns, as on old Macs"))
     bodies = [record for records in parsed for record in records[layout.start : len(records) - layout.footer]]
-    if broken := sum(r.width != dialect.form.width or "\x00" in r.text for r in bodies):
+    if broken := sum(r.width != len(names) or "\x00" in r.text for r in bodies):
         notes.append(
             ("broken", f"{broken:,} of {len(bodies):,} records cannot be read; landing rejects them")
         )

@@ -1,7 +1,8 @@
-"""Split the lines of a CSV file into records and fields by RFC 4180; broken records break no others."""
+"""Split the lines of a CSV file into records and fields by the grammar of landing (feeds/csv_grammar.py)."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 QUOTE = '"'
 MOST_LINES = 1_000  # of one record: a quote that is open for longer is not closed at all
 BLANKS = "".join(map(chr, range(0x21)))  # landing skips lines of these
+LINE_BREAK = re.compile(r"[\r\n]")
 Line = tuple[int, str]  # its number in the file, from 0, and its text with the line break
 
 
@@ -19,12 +21,10 @@ class Form:
     Attributes:
         delimiter: separates fields.
         escape: precedes a quote in a quoted field.
-        width: the number of fields of a record; 0 if it is unknown.
     """
 
     delimiter: str
     escape: str = QUOTE
-    width: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Record:
 def records_in(lines: Iterable[str], form: Form) -> Iterator[Record]:
     """Yield the records, without blank lines.
 
-    A quoted field may contain line breaks. A quote that is not closed breaks only its own line: so does one
-    that a later quote closes in the middle of a field.
+    A quoted field may contain line breaks; then a delimiter or the end of the line follows its last quote. A
+    quote that is not closed by these rules breaks only its own line.
 
     Args:
         lines: physical lines with their line breaks.
@@ -98,23 +98,24 @@ def _over_lines(first: Line, ahead: Iterator[Line], form: Form) -> tuple[Record,
         if QUOTE not in taken[1]:
             continue
         text = "".join(parts).rstrip("\r\n")
-        fields = fields_of(text, form, is_strict=True)
-        if fields is None and fields_of(text, form) is None:
-            continue  # the quote is still open
-        if fields is None or (form.width and len(fields) != form.width):
+        fields = fields_of(text, form)
+        if fields:
+            return Record(number, text, fields), []
+        if fields is not None:
             break
-        return Record(number, text, fields), []
     return Record(number, line.rstrip("\r\n"), None), passed
 
 
-def fields_of(line: str, form: Form, *, is_strict: bool = False) -> list[str] | None:
-    """Return the fields of a record; None if a quote is not closed.
+def fields_of(line: str, form: Form) -> list[str] | None:
+    """Return the fields of a record.
 
     Args:
         line: the record.
         form: how it is written.
-        is_strict: whether text after a closing quote is an error, too; otherwise such a field is kept as it
-            is written, with its quotes.
+
+    Returns:
+        The fields; a field with text after its closing quote is kept as it is written. None if a quote is not
+        closed, and an empty list if text follows the closing quote of a field over several lines.
     """
     if QUOTE not in line:
         return line.split(form.delimiter)
@@ -129,10 +130,10 @@ def fields_of(line: str, form: Form, *, is_strict: bool = False) -> list[str] | 
         stop = end if found < 0 else found
         if close < 0:
             fields.append(line[start:stop])
+        elif stop > close + 1 and LINE_BREAK.search(line, start, close):
+            return []
         elif not line[close + 1 : stop].strip(" "):
             fields.append(line[start + 1 : close].replace(form.escape + QUOTE, QUOTE))
-        elif is_strict:
-            return None
         else:
             fields.append(line[start:stop])
         if found < 0:

@@ -47,9 +47,6 @@ def read_csv(files: Sequence[SampleFile], all_files: Sequence[SampleFile], choic
     dialect = _dialect(texts, choices)
     parsed = [_records(text.text, dialect) for text in texts]
     width = width_of([record for records in parsed for record in records])
-    dialect = replace(dialect, form=replace(dialect.form, width=width))
-    if any(record.fields is None or record.has_line_break for records in parsed for record in records):
-        parsed = [_records(text.text, dialect) for text in texts]
     layouts = [
         layout_of(text.name, records, width, choices, ends=text.is_whole)
         for text, records in zip(texts, parsed, strict=True)
@@ -67,7 +64,7 @@ def read_csv(files: Sequence[SampleFile], all_files: Sequence[SampleFile], choic
             f"{texts[0].name} has a header, but no record with {len(names)} fields.",
             "Give a file with some records, which show the types.",
         )
-    options = options_of(texts[0], dialect, parsed)
+    options = options_of(texts[0], dialect)
     notes += notes_of(texts, dialect, names, parsed)
     padded = frozenset(name for row in rows for name, value in row.items() if value != value.strip())
     more = partial(_all_rows, all_files, names, dialect)

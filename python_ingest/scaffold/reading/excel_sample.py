@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, time, timedelta
-from decimal import Decimal
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,12 @@ from typing import Any
 from python_calamine import CalamineError, CalamineWorkbook
 
 from python_ingest.errors import TidemarkError
+from python_ingest.files.workbooks import text_of
 from python_ingest.scaffold.reading.choices import Choices
 from python_ingest.scaffold.reading.csv_records import Record
 from python_ingest.scaffold.reading.layout import Layout, layout_of
 from python_ingest.scaffold.reading.reading import Note, Reading, Rows
 from python_ingest.scaffold.reading.texts import counted
-
-EXACT_INTEGER = 2**53  # a float holds every integer up to it
 
 
 def read_excel(files: Sequence[Path], all_files: Sequence[Path], choices: Choices) -> Reading:
@@ -36,7 +34,7 @@ def read_excel(files: Sequence[Path], all_files: Sequence[Path], choices: Choice
     sheet, notes = _sheet(files[0], choices)
     layouts, rows = [], []
     for file in files:
-        records = _records(file, sheet)
+        records = _records(file, sheet, has_names=choices.header is not False)
         width = records[0].width if records else 0
         layout = layout_of(file.name, records, width, choices, ends=True)
         names = list(layout.names or choices.columns or (f"column_{n}" for n in range(1, width + 1)))
@@ -98,24 +96,22 @@ def _opened(file: Path) -> CalamineWorkbook:
         ) from error
 
 
-def _records(file: Path, sheet: str | None) -> list[Record]:
-    """Return the rows that are not empty, all as wide as the last filled column."""
+def _records(file: Path, sheet: str | None, *, has_names: bool = True) -> list[Record]:
+    """Return the rows and columns with a value, as landing reads them; without names, all columns."""
     workbook = _opened(file)
     name = sheet if sheet is not None else workbook.sheet_names[0]
     if name not in workbook.sheet_names:
         raise TidemarkError(
             f"{file.name} has no sheet {name!r}.", "Put workbooks with other sheets into another folder."
         )
+    cells = list(workbook.get_sheet_by_name(name).iter_rows())
+    used = sorted({at for row in cells for at, value in enumerate(row) if value != ""})
+    columns = used if has_names else list(range(max(used, default=-1) + 1))
+    times = {at for row in cells for at, value in enumerate(row) if isinstance(value, datetime)}
     rows = [
-        [cell_text(cell) for cell in row]
-        for row in workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+        [text_of(row[at], is_time=at in times) if at < len(row) else "" for at in columns] for row in cells
     ]
-    width = max((number + 1 for row in rows for number, text in enumerate(row) if text), default=0)
-    return [
-        Record(number, ",".join(row[:width]), [*row[:width], *[""] * (width - len(row))])
-        for number, row in enumerate(rows)
-        if any(row)
-    ]
+    return [Record(number, ",".join(row), row) for number, row in enumerate(rows) if any(row)]
 
 
 def _rows(records: Sequence[Record], layout: Layout, names: Sequence[str]) -> list[dict[str, str]]:
@@ -125,18 +121,5 @@ def _rows(records: Sequence[Record], layout: Layout, names: Sequence[str]) -> li
 
 def _all_rows(files: Sequence[Path], sheet: str | None, layout: Layout, names: Sequence[str]) -> Rows:
     for file in files:
-        rows = _rows(_records(file, sheet), layout, names)
+        rows = _rows(_records(file, sheet, has_names=layout.names is not None), layout, names)
         yield from ({name: (row.get(name) or "").strip() or None for name in names} for row in rows)
-
-
-def cell_text(cell: Any) -> str:
-    """Return a cell's value as text: whole numbers without a fraction, times as ISO 8601."""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        is_whole = cell.is_integer() and abs(cell) <= EXACT_INTEGER
-        return str(int(cell)) if is_whole else format(Decimal(repr(cell)), "f")
-    if isinstance(cell, timedelta):
-        minutes, seconds = divmod(int(cell.total_seconds()), 60)
-        return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
-    return cell.isoformat() if isinstance(cell, (date, time)) else str(cell)

@@ -42,7 +42,7 @@ def read_json(files: Sequence[SampleFile], all_files: Sequence[SampleFile]) -> R
     whole_file = _are_whole(texts)
     found, said = _found(texts, whole_file)
     records = [value for value in found if isinstance(value, dict) and _lands(value)]
-    if not records:
+    if not any(records):
         raise TidemarkError(
             f"{texts[0].name}: no JSON objects in its first {len(texts[0].text):,} characters.",
             said[0][1] if said else "Use files with one object per line, or with an array of objects.",

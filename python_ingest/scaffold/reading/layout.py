@@ -122,11 +122,9 @@ def _check_header(file: str, records: Sequence[Record], start: int, rows: Sequen
 
 
 def _check_names(file: str, names: Sequence[str], way_out: str) -> None:
-    """Stop if a name is empty, has a line break, or occurs twice; landing ignores the letter case."""
+    """Stop if a name is empty or occurs twice; landing ignores the letter case."""
     if empty := [str(number) for number, name in enumerate(names, 1) if not name]:
         raise TidemarkError(f"{file}: the header has no name for column {', '.join(empty)}.", way_out)
-    if broken := [name for name in names if "\n" in name or "\r" in name]:
-        raise TidemarkError(f"{file}: a name in the header has a line break: {broken[0]!r}.", way_out)
     counts = Counter(name.lower() for name in names)
     if twice := [name for name in names if counts[name.lower()] > 1]:
         raise TidemarkError(

@@ -1,109 +1,117 @@
-"""Avro, Parquet and ORC files: say which column cannot land before Spark stops at it."""
+"""Read sample files in Avro, ORC and Parquet as landing reads them."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from python_ingest.bronze.columns import Target, in_sql
+from python_ingest.bronze.contract import Rejection
+from python_ingest.clock import utc_time
 from python_ingest.errors import TidemarkError
-from python_ingest.scaffold.reading.opening import SampleFile
-from python_ingest.scaffold.reading.unreadable import python_command
+from python_ingest.feeds.declarations import Column, FileFeed
+from python_ingest.feeds.external_files import TypedExternal
+from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.failures import broken_file, in_plain_words, innermost
+from python_ingest.files.formats.typed import Typed
+from python_ingest.files.inspection import Content
+from python_ingest.scaffold.reading.opening import BROKEN, SampleFile
+from python_ingest.scaffold.reading.reading import Note
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
-DIGITS = 38
-CONVERT = (
-    "import pyarrow.parquet as p; t = p.read_table({path}); "
-    "i = t.schema.get_field_index({column}); "
-    "p.write_table(t.set_column(i, {column}, t.column(i).cast({to})), {new})"
-)
-REWRITE = "import pyarrow.parquet as p; p.write_table(p.read_table({path}), {new}, compression='zstd')"
+RESCUED = "_rescued_data"
+HEAD_BYTES = 2**20  # the schema of an Avro file is at its beginning
+RECORDS = 5_000
+REPLACE = "Replace the file, or write its columns in types that Spark reads."
 
 
-def check_types(files: Sequence[SampleFile], file_format: str) -> None:
-    """Stop if a Parquet file has a column or a compression that Spark does not read.
-
-    Without pyarrow nothing is checked; then Spark's own message is shown.
-
-    Raises:
-        TidemarkError: when it has; the message names the column and the command that converts it.
-    """
-    if file_format != "parquet":
-        return
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        return
-    for file in files:
-        with suppress(OSError, ValueError):
-            meta = parquet.ParquetFile(file.path).metadata
-            _check_file(file, meta, meta.schema.to_arrow_schema())
-
-
-def _check_file(file: SampleFile, meta: Any, schema: pa.Schema) -> None:
-    name, new = file.path.name, f"{file.path.stem}-converted.parquet"
-    if meta.num_row_groups and meta.num_columns:
-        codec = meta.row_group(0).column(0).compression
-        if codec in ("BROTLI", "LZO"):
-            command = REWRITE.format(path=repr(name), new=repr(new))
-            raise TidemarkError(
-                f"{name} is compressed with {codec.lower()}, which Spark does not read.",
-                f"Write it with zstd: {python_command(command)}",
-            )
-    for column, problem, to in _problems(schema):
-        if to is None:
-            fix = "Write the column as text, in the program that writes the files."
-        else:
-            command = CONVERT.format(path=repr(name), column=repr(column), to=repr(to), new=repr(new))
-            fix = f"Convert it: {python_command(command)}"
-        raise TidemarkError(f"{name}: the column {column} is {problem}, which Spark does not read.", fix)
-
-
-def _problems(schema: pa.Schema) -> Iterator[tuple[str, str, str | None]]:
-    """Yield columns that Spark does not read: the name, the type, and the type to cast it to."""
-    for field in schema:
-        for of in _types(field.type):
-            text = str(of)
-            if re.match(r"decimal", text) and of.precision > DIGITS:
-                yield field.name, f"a decimal of {of.precision} digits", _plain(field, of, "string")
-            elif text.startswith("time"):
-                if re.match(r"time(32|64)", text):
-                    yield field.name, "a time without a date", _plain(field, of, "string")
-                elif text.startswith("timestamp[ns"):
-                    zone = f", {of.tz}" if of.tz else ""
-                    yield field.name, "a time in nanoseconds", _plain(field, of, f"timestamp[us{zone}]")
-            elif text == "halffloat":
-                yield field.name, "a number of 16 bits", _plain(field, of, "float")
-
-
-def _plain(field: pa.Field, of: pa.DataType, to: str) -> str | None:
-    return to if field.type == of else None
-
-
-def _types(of: pa.DataType) -> Iterator[pa.DataType]:
-    """Yield a type and the types inside it."""
-    yield of
-    for position in range(of.num_fields):
-        yield from _types(of.field(position).type)
-
-
-def unread(file: SampleFile, file_format: str, message: str) -> TidemarkError:
-    """Return the sentence about a file that Spark cannot read.
+def read_typed(
+    spark: SparkSession, file_format: str, files: Sequence[SampleFile]
+) -> tuple[dict[str, str], list[dict[str, Any]], list[Note]]:
+    """Read the beginnings of files that contain their columns and types.
 
     Args:
-        file: the file.
-        file_format: avro, parquet or orc.
-        message: Spark's message, in plain words.
+        spark: the session.
+        file_format: avro, orc or parquet.
+        files: the files; the first one that can be read gives the columns.
+
+    Returns:
+        The SQL types by column, the first records, and what is to be said about the files.
+
+    Raises:
+        TidemarkError: when no file can be read, or the files have no records.
     """
-    if re.search(r"(?i)recursi", message):
-        return TidemarkError(
-            f"{file}: a record of its schema contains itself, and a table cannot have such a column.",
-            f"Convert it to JSON lines: `fastavro {file} > {file.path.stem}.jsonl` (`pip install fastavro`).",
-        )
-    return TidemarkError(
-        f"{file} cannot be read as {file_format.capitalize()}: {message}",
-        "Replace the file, or write it again in a type and compression that Spark reads.",
+    external: Any = TypedExternal(location=str(files[0].path.parent), file_format=file_format)  # type: ignore[arg-type]
+    columns = (Column(name="unknown", data_type="string"),)
+    feed = FileFeed(
+        name="sample",
+        schema_name="bronze",
+        identifier="sample",
+        declared_in="",
+        external=external,
+        columns=columns,
     )
+    reader = Typed(spark, feed)
+    layouts: dict[Hashable, list[SourceFile]] = {}
+    notes: list[Note] = []
+    for file in files:
+        source, layout = _layout(reader, file)
+        if isinstance(layout, Rejection):
+            notes.append(("left out", f"{file}: {layout.reason}"))
+        else:
+            layouts.setdefault(layout, []).append(source)
+    if not layouts:
+        raise TidemarkError(f"{notes[0][1].rstrip('.')}.", REPLACE)
+    schema = reader.fields(next(iter(layouts)), files[0])  # type: ignore[arg-type]
+    records = _records(reader, schema, layouts)
+    if rescued := sorted({name for record in records for name in json.loads(record.pop(RESCUED) or "{}")}):
+        notes.append(
+            ("rescued", f"some values of {', '.join(rescued)} do not fit: `_rescued_data` keeps them")
+        )
+    if not records:
+        raise TidemarkError(
+            f"{files[0]} has no records.", "Give a file with some records: they show the key of the feed."
+        )
+    types = {field.name: field.dataType.simpleString() for field in schema}
+    return {n: "string" if of == "void" else of for n, of in types.items()}, records, notes
+
+
+def _layout(reader: Typed, file: SampleFile) -> tuple[SourceFile, Hashable | Rejection]:
+    size = file.path.stat().st_size
+    source = SourceFile(file.path.name, f"file:{file.path.resolve()}", size, utc_time(0))
+    try:
+        with file.open() as stream:
+            head = stream.read(HEAD_BYTES)
+    except BROKEN as error:
+        return source, Rejection(f"it cannot be read: {error}")
+    found = reader.layout(Content(head=head, size=size), source)
+    if isinstance(found, Rejection):
+        return source, Rejection(re.sub(r" SQLSTATE: \w+$", "", found.reason))
+    return source, found
+
+
+def _records(
+    reader: Typed, schema: StructType, layouts: dict[Hashable, list[SourceFile]]
+) -> list[dict[str, Any]]:
+    targets = [Target(field.name, field.dataType, field.name) for field in schema]
+    names = [in_sql(field.name) for field in schema]
+    records: list[dict[str, Any]] = []
+    for layout, sources in layouts.items():
+        try:
+            rows = reader.rows(layout, sources, targets).select(*names, RESCUED).limit(RECORDS).collect()
+        except (Py4JJavaError, PySparkException) as error:
+            found = broken_file(error)
+            reason = found[1] if found else in_plain_words(innermost(error))
+            raise TidemarkError(
+                f"{sources[0].path} cannot be read: {reason.rstrip('.')}.", REPLACE
+            ) from error
+        records += [row.asDict(recursive=True) for row in rows]
+    return records[:RECORDS]
