@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from python_ingest.console.output import output
 from python_ingest.project import Project
 from python_ingest.project.session import warm_session
+from python_ingest.scaffold.reading.choices import Choices
+from python_ingest.scaffold.sampling import sample_of
 from python_ingest.scaffold.writing import add
 
 
-def add_feed(path: Path, name: str | None, project: Project, key: Sequence[str] = ()) -> None:
+def add_feed(
+    path: Path,
+    name: str | None,
+    project: Project,
+    key: Sequence[str] = (),
+    choices: Choices | None = None,
+) -> None:
     """Declare a feed from sample files, and print which files were written and what to check.
 
     Args:
@@ -19,11 +28,14 @@ def add_feed(path: Path, name: str | None, project: Project, key: Sequence[str] 
         name: the feed's name; None proposes one from the file names.
         project: the project.
         key: the columns that identify a record; if empty, they are found in the files.
+        choices: what the user says about the files.
 
     Raises:
-        TidemarkError: when the files do not show the format, the name or the key, or the feed already exists.
+        TidemarkError: when the files do not show how to read them, the name or the key, or the feed already
+            exists.
     """
-    feed, files = add(path, name, key, project.feeds, lambda: warm_session(project.root))
+    read = partial(sample_of, lambda: warm_session(project.root), choices=choices)
+    feed, files = add(path, name, key, project.feeds, read)
     for file in files:
         output.text(f"  wrote {file}", "wrote", file=file)
     for event, said in feed.notes:

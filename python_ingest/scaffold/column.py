@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from functools import cache
 
-from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
 from python_ingest.files.formats.rescue import text_in_sql
+from python_ingest.scaffold.reading.names import column_names
 from python_ingest.scaffold.sampling import Sample
 
 JINJA = re.compile(r"\{[{%#]+")
@@ -98,28 +96,12 @@ def proposed_column(sample: Sample, field: str, entity: str) -> Proposed:
     Raises:
         TidemarkError: when dbt would read the field's name as Jinja.
     """
-    name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
+    (name, is_keyword), of = column_names(tuple(sample.types), entity)[field], sample.types[field]
     if JINJA.search(field):
         raise TidemarkError(
             f"The column name {field!r} would be Jinja in dbt.",
             "Declare the feed by hand, under another name: docs/landing.md.",
         )
     required = all(row.get(field) is not None for row in sample.records)
-    name = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        name = f"column_{list(sample.types).index(field) + 1}"
-    is_keyword = name.upper() in _keywords()
-    name = f"{entity}_{name}" if is_keyword else name
-    bronze = "string" if sample.file_format == "csv" else of
+    bronze = "string" if sample.file_format in ("csv", "excel") else of
     return Proposed(name, field, bronze, of, required, sample.nulls.get(field, ()), is_keyword)
-
-
-@cache
-def _keywords() -> set[str]:
-    """Return the words that sqlfluff does not accept as names, or a short list if it is not installed."""
-    try:
-        from sqlfluff.core.dialects import dialect_selector
-    except ImportError:
-        return {"DATE", "ORDER", "TIMESTAMP", "USER", "VALUES", "TYPE", "COMMENT"}
-    dialect = dialect_selector("sparksql")
-    return set(dialect.sets("unreserved_keywords")) | set(dialect.sets("reserved_keywords"))

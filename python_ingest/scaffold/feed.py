@@ -16,7 +16,8 @@ from python_ingest.errors import TidemarkError
 from python_ingest.files.formats.rescue import text_in_sql
 from python_ingest.scaffold.column import JINJA, Proposed, proposed_column
 from python_ingest.scaffold.keys import chosen_key, key_of
-from python_ingest.scaffold.sampling import OPENERS, Sample
+from python_ingest.scaffold.reading.folder import pattern_of
+from python_ingest.scaffold.sampling import Sample
 
 NEWEST = ("updated_at", "modified_at", "changed_at", "last_updated", "last_modified", "version")
 RAW = "data/raw"
@@ -50,7 +51,7 @@ class Proposal:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Decisions that the user may not expect: pairs of an event and a message."""
-        said = []
+        said = list(self.sample.notes)
         if renamed := [column.renamed for column in self.columns if column.name != column.field]:
             said.append(("renamed", ", ".join(renamed)))
         for words, fields in _grouped(self.sample.nulls):
@@ -115,7 +116,7 @@ def proposed(
         key: the columns that identify a record; by default they are found in the sample.
 
     Raises:
-        TidemarkError: when it finds no valid name or key, a name is not unique, or a field would be Jinja.
+        TidemarkError: when it finds no valid name or key, or a field would be Jinja.
     """
     folder = path if path.is_dir() else path.parent
     stem = Counter(re.sub(r"\d.*$|\..*$", "", file.name) for file in files).most_common(1)[0][0]
@@ -128,12 +129,6 @@ def proposed(
         )
     entity = given.removesuffix("s")
     columns = tuple(proposed_column(sample, field, entity) for field in sample.types)
-    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
-    if twice:
-        raise TidemarkError(
-            f"Several columns would have the same name: {', '.join(twice)}.",
-            "Declare the feed by hand: docs/landing.md.",
-        )
     filled = {column.name: column for column in columns if column.is_required}
     newest = next((filled[wanted] for wanted in NEWEST if wanted in filled), None)
     fields = chosen_key(sample, key) if key else key_of(sample, entity, newest.field if newest else None)
@@ -143,17 +138,9 @@ def proposed(
             "Name the columns that identify a record: `--key order_id,line_number`.",
         )
     by_field = {column.field: column for column in columns}
-    pattern = _pattern(files, None if path.is_dir() or sql_name(folder.name) == given else stem)
+    pattern = pattern_of(files, "" if path.is_dir() or sql_name(folder.name) == given else stem)
     keys = tuple(by_field[field] for field in fields)
     return Proposal(given, _location(folder), pattern, sample, columns, keys, newest)
-
-
-def _pattern(files: Sequence[Path], stem: str | None) -> str:
-    """Return the pattern of a feed's files; without `stem`, it matches all files with their suffix."""
-    suffixes = [suffix for suffix in files[0].suffixes if suffix not in OPENERS]
-    is_compressed = any(file.suffix in OPENERS for file in files)
-    end = f"{suffixes[-1]}{'{,.gz,.bz2,.zst}' if is_compressed else ''}"
-    return f"{(stem or '').rstrip('_-. ')}*{end}"
 
 
 def _grouped(words: Mapping[str, tuple[str, ...]]) -> list[tuple[tuple[str, ...], str]]:

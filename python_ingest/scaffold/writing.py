@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import Feed
 from python_ingest.scaffold.feed import Proposal, proposed
+from python_ingest.scaffold.reading.folder import folder_of
 from python_ingest.scaffold.rendering import write_templates
-from python_ingest.scaffold.sampling import sample_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from python_ingest.scaffold.sampling import Sample
 
 FILES = {
     "feed/sources.yml": "models/bronze/_bronze_{name}__sources.yml",
@@ -30,7 +28,7 @@ def add(
     name: str | None,
     key: Sequence[str],
     feeds: dict[str, Feed],
-    spark: Callable[[], SparkSession],
+    read: Callable[[Sequence[Path]], Sample],
 ) -> tuple[Proposal, list[Path]]:
     """Write the declaration of a feed, its silver models and their tests.
 
@@ -39,7 +37,7 @@ def add(
         name: the feed's name; None proposes one from the file names.
         key: the columns that identify a record; if empty, they are found in the files.
         feeds: the declared feeds.
-        spark: returns the session; called only if it is needed.
+        read: returns the sample of files, such as `sample_of` does.
 
     Returns:
         The proposal, and the written files.
@@ -47,8 +45,10 @@ def add(
     Raises:
         TidemarkError: when there are no readable files, the proposal fails, or the feed already exists.
     """
-    files = _files(path)
-    feed = proposed(sample_of(spark, files), files, path, name, key)
+    folder = folder_of(path)
+    sample = read(folder.files)
+    sample = replace(sample, notes=[*folder.notes, *sample.notes], partitions=list(folder.partitions))
+    feed = proposed(sample, folder.files, path, name, key)
     targets = {template: Path(target.format(name=feed.name)) for template, target in FILES.items()}
     there = next((target for target in targets.values() if target.exists()), None)
     if feed.name in feeds or there:
@@ -58,13 +58,3 @@ def add(
         )
     written = write_templates(targets, feed=feed)
     return feed, written
-
-
-def _files(path: Path) -> Sequence[Path]:
-    found = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    files = [file for file in found if not file.name.startswith((".", "_"))]
-    if not files:
-        raise TidemarkError(
-            f"There are no files at {path}.", "Give a file of the feed, or the folder of its files."
-        )
-    return files
