@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from python_ingest import project
-from python_ingest.commands.add_feed import add_feed
+from python_ingest.commands.add_feed import add_feed, dates_of
 from python_ingest.commands.doctor import doctor
 from python_ingest.commands.erase import erase
 from python_ingest.commands.explain import show_plans
@@ -26,6 +26,8 @@ from python_ingest.commands.options import (
     Audit,
     CompareAll,
     CsvFile,
+    DateFormats,
+    DayFirst,
     Days,
     Debug,
     Feeds,
@@ -120,10 +122,13 @@ def add(
     path: Annotated[Path, typer.Argument(help="A file of the feed, or its folder.", resolve_path=True)],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
     key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
+    date_format: DateFormats = None,
+    day_first: DayFirst = None,
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     lakehouse = opened()
-    add_feed(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
+    columns = [word.strip() for word in key.split(",") if word.strip()]
+    add_feed(path, name, lakehouse, columns, dates_of(date_format or [], day_first))
 
 
 @app.command("replay-rejected")

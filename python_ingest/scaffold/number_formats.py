@@ -69,7 +69,7 @@ def formats_of(values: Sequence[str]) -> list[NumberFormat]:
 
 
 def is_code(values: Sequence[str]) -> bool:
-    """Return whether the values look like phone numbers or codes: signs or exponents without a decimal mark."""
+    """Return whether the values look like phone numbers or codes: signs or exponents, and no decimals."""
     without = not any("." in value or "," in value for value in values)
     return without and any(re.search("^[+]|[0-9][eE]", value) for value in values)
 

@@ -77,7 +77,7 @@ def write_project(name: str) -> Scaffold:
         )
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
     written = write_templates(PROJECT | missing, name=name, profile=name, is_new=True)
-    _, of_feed = add(RAW.resolve(), None, ["order_id"], {}, _no_session)
+    *_, of_feed = add(RAW.resolve(), None, ["order_id"], None, _no_session)
     return Scaffold(True, sorted([*written, *of_feed]))
 
 

@@ -7,7 +7,7 @@ import csv
 import gzip
 import io
 import json
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.files.formats.encodings import REPLACEMENT
 from python_ingest.files.formats.inference import storable, type_of
 from python_ingest.files.formats.typed import MAGIC
+from python_ingest.scaffold import value_types
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,16 +31,6 @@ DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 2**20
 SAMPLE_FILES = 20
 SAMPLE_RECORDS = 5_000
-NULLS = ("na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "?")  # in any letter case
-DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-WHOLE = r"-?(0|[1-9][0-9]{0,17})"
-TYPES = {  # types of text values; the first one that all values match is used
-    "bigint": WHOLE,
-    "decimal": WHOLE + r"([.][0-9]{1,6})?",
-    "date": DAY,
-    "timestamp": DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?",
-    "boolean": r"(?i)true|false",
-}
 
 
 @dataclass(frozen=True)
@@ -158,13 +149,8 @@ def _rows(lines: Iterable[str], delimiter: str) -> Iterator[dict[str, Any]]:
 
 def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return the type that fits all values, and the words among them that mean NULL."""
-    words = tuple(sorted({value for value in values if value.lower() in NULLS}))
-    others = [value for value in values if value not in words] if words else values
-    fitting = (of for of, pattern in TYPES.items() if all(re.fullmatch(pattern, value) for value in others))
-    of = next(fitting, "string") if others else "string"
-    if of == "decimal":
-        of = f"decimal(18, {max(len(value.partition('.')[2]) for value in others)})"
-    return of, words
+    found = value_types.type_of(Counter(values))
+    return found.type, found.nulls
 
 
 def _json(spark: SparkSession, file: Path, texts: Sequence[tuple[str, str]]) -> Sample:

@@ -89,17 +89,14 @@ def format_of(text: str) -> Format:
         ValueError: when the macros do not know a part of the format, or it names no whole date.
     """
     pattern, groups = "", []
-    for token in TOKENS.findall(text):
-        known = (
-            "MMM" if token == "MMMM" else "SSS" if token[0] == "S" else "XXX" if token[0] == "X" else token
-        )
-        if known not in PIECES and token[0] in "yMdHhmsE":
-            raise ValueError(f"it has {token}")
-        piece = PIECES.get(known) or "".join(
-            f"[{sign}]" if not sign.isalnum() else sign for sign in token.strip("'")
-        )
+    for part in TOKENS.findall(text):
+        known = {"MMMM": "MMM"}.get(part, {"S": "SSS", "X": "XXX"}.get(part[0], part))
+        if known not in PIECES and part[0] in "yMdHhmsE":
+            raise ValueError(f"it has {part}")
+        literal = "".join(sign if sign.isalnum() else f"[{sign}]" for sign in part.strip("'"))
+        piece = PIECES.get(known, literal)
         if piece.startswith("(") and not piece.startswith("(?:"):
-            groups.append(token[0])
+            groups.append(part[0])
         pattern += piece
     if not {"y", "M", "d"} <= set(groups) or len(groups) > len(set(groups)):
         raise ValueError("it needs a year, a month and a day, each once")
@@ -107,7 +104,7 @@ def format_of(text: str) -> Format:
 
 
 def read_iso(value: str) -> datetime | None:
-    """Return the time in UTC that a value in ISO 8601 names, or None; a date alone is the start of the day."""
+    """Return the time in UTC that a value in ISO 8601 names, or None; a date is the start of the day."""
     found = ISO_TIME.fullmatch(value)
     if not found:
         return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from python_ingest.scaffold.number_formats import WHOLE, NumberFormat, formats_of, is_code, width_of
@@ -25,6 +26,7 @@ EPOCHS = {"epoch_seconds": range(10**9, 3 * 10**9), "epoch_millis": range(10**12
 EPOCH_NAME = re.compile(r"(?i)(^|_)(epoch|unix|unixtime|ts|timestamp)(_|$)|_at$|[a-z](At|Timestamp)$")
 DAY_NAME = re.compile(r"(?i)(^|_)(date|day|dt)(_|$)|(date|day|Dt)$")
 MOST_SHOWN = 3
+EXAMPLES = 20  # values whose formats the others are compared with
 LIKELY = 0.5  # the share of values from which a type is named that the others do not have
 
 
@@ -60,19 +62,6 @@ class ValueType:
         return NumberFormat(**signs).read(value)
 
 
-@dataclass
-class _Candidate:
-    """A type, and how many of the values have it."""
-
-    named: str
-    fits: Callable[[str], bool]
-    odd: list[str] = field(default_factory=list)
-
-    def share(self, counts: Mapping[str, int]) -> float:
-        self.odd = [value for value in counts if not self.fits(value)]
-        return 1 - sum(counts[value] for value in self.odd) / sum(counts.values())
-
-
 def type_of(
     counts: Mapping[str, int], name: str = "", wanted: str = "", *, only_times: bool = False
 ) -> ValueType:
@@ -82,7 +71,7 @@ def type_of(
         counts: how often each value occurs, without blanks around it.
         name: the column's name; it shows whether whole numbers are times or dates.
         wanted: the format of its dates, if the user names it.
-        only_times: whether only dates and times are looked for, as in JSON, where numbers have their own type.
+        only_times: whether only dates and times are looked for, as in JSON, whose numbers have types.
     """
     words = tuple(sorted(value for value in counts if value.lower() in NULLS))
     values = {value: count for value, count in counts.items() if value not in words}
@@ -126,7 +115,7 @@ def _chosen(values: Mapping[str, int], formats: list[Format]) -> ValueType:
 
 
 def _declared(values: Mapping[str, int], wanted: str) -> ValueType | None:
-    """Return the type of a format that the user names; a date's format may have a time after it in the values."""
+    """Return the type of a format that the user names; in the values, a time may follow a date."""
     if wanted in EPOCHS:
         return ValueType("timestamp", (("format", wanted),))
     format_of(wanted)
@@ -153,14 +142,12 @@ def _number_as_time(values: Mapping[str, int], name: str) -> ValueType | None:
 def _number(values: Mapping[str, int]) -> ValueType | None:
     if all(WHOLE.fullmatch(value) for value in values):
         return ValueType("bigint")
-    if is_code(list(values)):
-        return None
-    found = _readings(values)
+    found = [] if is_code(list(values)) else _readings(values)
     if not found:
         return None
-    ((written, numbers),) = found[:1]
-    others = [each for each, read in found[1:] if read != numbers]
-    if (others and written != NumberFormat()) or _are_long_codes(written, numbers):
+    written, numbers = found[0]
+    is_open = written != NumberFormat() and any(read != numbers for _, read in found)
+    if is_open or _are_long_codes(written, numbers):
         return None
     width = width_of(numbers)
     if any("e-" in value.lower() or not _is_short(value) for value in values):
@@ -184,7 +171,7 @@ def _readings(values: Mapping[str, int]) -> list[tuple[NumberFormat, dict[str, D
 
 
 def _are_long_codes(written: NumberFormat, numbers: Mapping[str, Decimal]) -> bool:
-    """Return whether numbers without decimals look like codes: more than 18 digits, or blanks between digits."""
+    """Return whether whole numbers look like codes: more than 18 digits, or blanks between them."""
     if written.strip or any(number != number.to_integral_value() for number in numbers.values()):
         return False
     return written.grouping.strip() != written.grouping or any(abs(n) >= 10**18 for n in numbers.values())
@@ -215,41 +202,47 @@ def _why_text(values: Mapping[str, int], name: str, only_times: bool) -> str:
     """Return why a column is text although most of its values have another type."""
     readings = [] if only_times else _readings(values)
     if len(readings) > 1 and readings[0][0] != NumberFormat():
-        value = next(each for each in values if readings[0][1][each] != readings[1][1][each])
-        pair = f"{readings[0][1][value].normalize():f} or {readings[1][1][value].normalize():f}"
-        return f"text because {value!r} is {pair}: as_decimal() has decimal_mark and grouping"
+        (_, first), (_, second) = readings[:2]
+        for value in (value for value in values if first[value] != second[value]):
+            pair = f"{first[value].normalize():f} or {second[value].normalize():f}"
+            return f"text because {value!r} is {pair}: as_decimal() has decimal_mark and grouping"
     short = next((each for each in SHORT_YEARS if _all_read(each, values)), None)
     if short:
         return f"text because the years have two digits; `--date-format {name}={short}` reads 20yy"
-    candidates = _candidates(values, only_times)
-    share, best = max(((each.share(values), each) for each in candidates), key=lambda pair: pair[0])
-    if share == 1 and readings:
+    if readings:
         return "text because signs, exponents, blanks or more than 18 digits look like codes"
-    if share < LIKELY or share == 1:
+    odd = {named: [value for value in values if not fits(value)] for named, fits in _near(values, only_times)}
+    numbers = {named: sum(values[value] for value in some) for named, some in odd.items()}
+    best, total = min(numbers, key=lambda named: numbers[named]), sum(values.values())
+    if not odd[best] or numbers[best] > total * (1 - LIKELY):
         return ""
-    number = sum(values[value] for value in best.odd)
-    shown = ", ".join(repr(value) for value in best.odd[:MOST_SHOWN])
-    return f"text, not {best.named}, because of {shown} in {number:,} of {sum(values.values()):,}"
+    shown = ", ".join(repr(value) for value in odd[best][:MOST_SHOWN])
+    return f"text, not {best}, because of {shown} in {numbers[best]:,} of {total:,}"
 
 
-def _candidates(values: Mapping[str, int], only_times: bool) -> list[_Candidate]:
-    found = [_Candidate("a date or a time", lambda value: bool(read_iso(value)))]
-    sample = list(values)[:20]
-    for example in sample:
-        for each in formats_that_read([example])[:1]:
-            found.append(_Candidate("a date or a time", lambda value, each=each: bool(each.read(value))))
+def _near(values: Mapping[str, int], only_times: bool) -> Iterator[tuple[str, Callable[[str], object]]]:
+    """Yield types in words, with a function that returns whether a value has the type."""
+    yield "a date or a time", read_iso
+    examples = list(values)[:EXAMPLES]
+    found = {each.text: each for example in examples for each in formats_that_read([example])[:1]}
+    for text, each in found.items():
+        yield f"a date or a time ({text})", each.read
     if not only_times:
-        found.append(_Candidate("a whole number", lambda value: bool(WHOLE.fullmatch(value))))
-        for written in formats_of(sample):
-            found.append(_Candidate("a number", lambda value, each=written: each.read(value) is not None))
+        yield "a whole number", WHOLE.fullmatch
+        for written in formats_of(examples):
+            yield "a number", partial(_is_number, written)
         for pair in WORDS:
-            found.append(_Candidate("yes or no", lambda value, pair=pair: value.lower() in pair))
-    return found
+            yield " or ".join(pair), partial(_is_word, pair)
+
+
+def _is_number(written: NumberFormat, value: str) -> bool:
+    return written.read(value) is not None
+
+
+def _is_word(pair: tuple[str, str], value: str) -> bool:
+    return value.lower() in pair
 
 
 def _all_read(text: str, values: Mapping[str, int]) -> bool:
-    try:
-        whole = format_of(text + (time_format(list(values)) or ""))
-    except ValueError:
-        return False
+    whole = format_of(text + (time_format(list(values)) or ""))
     return all(whole.read(value) for value in values)
