@@ -100,13 +100,13 @@ def land(
     if feeds and everything:
         raise TidemarkError("Names of feeds and --all exclude each other.", "Give either names or --all.")
     lakehouse = opened()
-    chosen = choose(lakehouse.feeds, feeds or [])
+    chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
     spark = warm_session(lakehouse.root)
     how = How(compares_all=compare_all, accepts_loss=accept_loss)
     if follow:
         follow_feeds(spark, lakehouse, chosen, how)
     else:
-        land_feeds(spark, lakehouse, chosen, how=how)
+        land_feeds(spark, lakehouse, [*chosen, *lakehouse.invalid_among(feeds or [])], how=how)
 
 
 @app.command()
@@ -135,16 +135,17 @@ def add(
 def replay_rejected(feeds: Feeds = None) -> None:
     """Land rejected files and records again, after a fix."""
     lakehouse = opened()
-    chosen = choose(lakehouse.feeds, feeds or [])
+    chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
     spark = warm_session(lakehouse.root)
-    land_feeds(spark, lakehouse, chosen, how=How(replays=True))
+    invalid = lakehouse.invalid_among(feeds or [])
+    land_feeds(spark, lakehouse, [*chosen, *invalid], how=How(replays=True))
 
 
 @app.command("export-rejected")
 def export(path: CsvFile, feeds: Feeds = None) -> None:
     """Write rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
     lakehouse = opened()
-    names = [feed.name for feed in choose(lakehouse.feeds, feeds or [])]
+    names = [feed.name for feed in choose(lakehouse.feeds, feeds or [], lakehouse.invalid)]
     number = export_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
     output.text(f"{number:,} records in {path}", "exported", records=number, path=path)
 

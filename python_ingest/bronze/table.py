@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
@@ -15,6 +15,7 @@ from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed
 from python_ingest.lake.delta_statements import log_of
+from python_ingest.lake.retention import set_properties
 from python_ingest.lake.table_format import (
     DELTA,
     append_once,
@@ -30,8 +31,17 @@ from python_ingest.ops.batch import Batch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Delta keeps the lowest and highest value per file; for the last column, also the number of broken records
-SKIPPING = ("_batch_id", "_ingested_at", "_source_file", "_corrupt_record")
+# Delta keeps the lowest and highest value per file and the number of NULLs, for broken and rescued records
+SKIPPING = ("_batch_id", "_ingested_at", "_source_file", "_corrupt_record", "_rescued_data")
+STATISTICS = "delta.dataSkippingStatsColumns"
+
+
+class Counted(NamedTuple):
+    """The number of rows, of broken records, and of records with `_rescued_data` (None if it is unknown)."""
+
+    rows: int
+    broken: int
+    rescued: int | None
 
 
 class BronzeTable:
@@ -66,7 +76,7 @@ class BronzeTable:
         self._properties = {}
         if table_format(spark) == DELTA:
             self._properties["delta.enableChangeDataFeed"] = "true"
-            self._properties["delta.dataSkippingStatsColumns"] = ",".join((*SKIPPING, *skipping))
+            self._properties[STATISTICS] = ",".join((*SKIPPING, *skipping))
         self.name = feed.table
         self.writer = f"tidemark.land.{self.name}"
         self.targets: list[Target] = []
@@ -150,8 +160,8 @@ class BronzeTable:
         """Return the rows of a batch."""
         return self._spark.table(self.name).where(f"_batch_id = {batch.batch_id}")
 
-    def appended(self, batch: Batch) -> tuple[int, int] | None:
-        """Return the number of rows and of broken records in a batch, without a query.
+    def appended(self, batch: Batch) -> Counted | None:
+        """Count the records of a batch without a query.
 
         Returns:
             None if the newest commit is not that of the batch, or lacks statistics: then count the rows.
@@ -161,14 +171,24 @@ class BronzeTable:
         found = log_of(self._spark, self.name).appended(self.writer, batch.batch_id)
         if found is None or "_corrupt_record" not in found.nulls:
             return None
-        return found.rows, found.rows - found.nulls["_corrupt_record"]
+        rescued = found.rows - found.nulls["_rescued_data"] if "_rescued_data" in found.nulls else None
+        return Counted(found.rows, found.rows - found.nulls["_corrupt_record"], rescued)
 
-    def counts(self, batch: Batch) -> dict[str, tuple[int, int]]:
-        """Return by file the number of rows and of broken records in a batch."""
+    def counts(self, batch: Batch) -> dict[str, Counted]:
+        """Count the records of a batch by file."""
         if len(batch.files) == 1 and (appended := self.appended(batch)):
-            return {batch.files[0].path: appended}
-        counts = self.rows(batch).groupBy("_source_file").agg(f.count("*"), f.count("_corrupt_record"))
-        return {path: (rows, broken) for path, rows, broken in counts.collect()}
+            if appended.rescued is not None:
+                return {batch.files[0].path: appended}
+            self._count_nulls("_rescued_data")
+        columns = (f.count("*"), f.count("_corrupt_record"), f.count("_rescued_data"))
+        counts = self.rows(batch).groupBy("_source_file").agg(*columns)
+        return {path: Counted(*numbers) for path, *numbers in counts.collect()}
+
+    def _count_nulls(self, column: str) -> None:
+        """Let Delta keep the number of NULLs of a column of a table that an earlier release has created."""
+        kept = log_of(self._spark, self.name).state()["properties"].get(STATISTICS)
+        if kept and column not in kept.split(","):
+            set_properties(self._spark, self.name, {STATISTICS: f"{kept},{column}"})
 
     def has(self, batch: Batch) -> bool:
         """Return whether a batch was appended."""

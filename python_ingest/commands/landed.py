@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
+from python_ingest.bronze.rescued import Rescued
 from python_ingest.console.output import count_of, first_of, output
 from python_ingest.feeds.declarations import Feed
 from python_ingest.files.acceptance import Landed
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.postgresql.outcome import LandedTable
+
+FIELDS = 5  # names of fields in a message
 
 Outcome = Landed | LandedTable | LandedTopic
 
@@ -57,6 +60,7 @@ def _tell_files(outcome: Landed) -> None:
     if broken := outcome.broken - outcome.erased:
         said = f"{count_of(broken, 'record')} cannot be read: see ops.rejected_records"
         output.note("broken", said, records=broken)
+    _tell_rescued(outcome.rescued)
     if outcome.erased:
         said = f"{count_of(outcome.erased, 'row')} of erased persons landed without content: see ops.erasures"
         output.note("erased", said, rows=outcome.erased)
@@ -66,6 +70,18 @@ def _tell_files(outcome: Landed) -> None:
         output.note("ignored", f"{path}: changed after it was landed", path=path)
     for path in outcome.unsettled:
         output.note("left for the next run", f"{path}: still being written", path=path)
+
+
+def _tell_rescued(found: Rescued) -> None:
+    kinds = (
+        (found.misfit_records, found.misfits, "with values that do not fit their columns"),
+        (found.undeclared_records, found.undeclared, "with fields that are not declared"),
+    )
+    for records, fields, what in kinds:
+        if records:
+            names = first_of([f"{name} ({number:,})" for name, number in fields.most_common()], FIELDS)
+            message = f"{count_of(records, 'record')} {what}: {names}; see _rescued_data"
+            output.note("rescued", message, records=records, fields=dict(fields))
 
 
 def _tell_table(outcome: LandedTable) -> None:

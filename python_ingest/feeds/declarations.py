@@ -149,36 +149,67 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
     Raises:
         DeclarationError: for the first feed with an invalid declaration.
     """
-    feeds: dict[str, Feed] = {}
-    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
-        if node["name"] in feeds:
-            raise DeclarationError(
-                node["original_file_path"],
-                node["name"],
-                "name",
-                f"another feed has this name, in {feeds[node['name']].declared_in}",
-                "Give each feed a unique name.",
-            )
-        feeds[node["name"]] = _feed(node)
+    feeds, invalid = declared_feeds(sources)
+    for error in invalid.values():
+        raise error
     return feeds
 
 
-def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
-    """Return the named feeds, or all feeds if no name is given.
+def declared_feeds(
+    sources: Iterable[Mapping[str, Any]],
+) -> tuple[dict[str, Feed], dict[str, DeclarationError]]:
+    """Validate the feeds among a manifest's sources, each on its own.
+
+    Args:
+        sources: source nodes of dbt's manifest, as dictionaries.
+
+    Returns:
+        The valid feeds by name, in the order of their names, and the errors of the others by name.
+    """
+    feeds: dict[str, Feed] = {}
+    invalid: dict[str, DeclarationError] = {}
+    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
+        name = node["name"]
+        try:
+            if name in feeds:
+                raise DeclarationError(
+                    node["original_file_path"],
+                    name,
+                    "name",
+                    f"another feed has this name, in {feeds.pop(name).declared_in}",
+                    "Give each feed a unique name.",
+                )
+            if name not in invalid:
+                feeds[name] = _feed(node)
+        except DeclarationError as error:
+            invalid[name] = error
+    return feeds, invalid
+
+
+def choose(
+    feeds: Mapping[str, Feed], names: Iterable[str], invalid: Mapping[str, DeclarationError] | None = None
+) -> list[Feed]:
+    """Return the named feeds, or all feeds if no name is given; of those, the ones that are valid.
+
+    Args:
+        feeds: the valid feeds by name.
+        names: the names.
+        invalid: the errors of the other declared feeds by name.
 
     Raises:
         LandingError: if a name is not a declared feed.
     """
+    declared = {*feeds, *(invalid or {})}
     wanted = list(dict.fromkeys(names)) or list(feeds)
     for name in wanted:
-        if name not in feeds:
-            known = ", ".join(feeds) or "none"
+        if name not in declared:
+            known = ", ".join(sorted(declared)) or "none"
             raise LandingError(
                 f"There is no feed named '{name}' (declared: {known}).",
-                f"{did_you_mean(name, feeds)}Name a declared feed, or declare it in "
+                f"{did_you_mean(name, declared)}Name a declared feed, or declare it in "
                 "models/bronze/_bronze__sources.yml.",
             )
-    return [feeds[name] for name in wanted]
+    return [feeds[name] for name in wanted if name in feeds]
 
 
 def _feed(node: Mapping[str, Any]) -> Feed:

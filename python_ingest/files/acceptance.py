@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from python_ingest.bronze.columns import Target
 from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
+from python_ingest.bronze.rescued import Rescued
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
@@ -42,6 +43,7 @@ class Landed:
         unsettled: paths of files that grew during the inspection; the next run lands them.
         broken: rows landed now whose record could not be read; they are in `ops.rejected_records`.
         erased: those of them that are rows of erased persons, without their content.
+        rescued: values and fields landed now that are in no column but in `_rescued_data`.
         evolved: columns that were added to bronze now, or whose type was widened.
         missing: columns that files may lack by the contract, each with the paths of files that lack it.
         replayed: rejected records landed now.
@@ -59,6 +61,7 @@ class Landed:
     unsettled: list[str] = field(default_factory=list)
     broken: int = 0
     erased: int = 0
+    rescued: Rescued = field(default_factory=Rescued)
     evolved: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
     replayed: int = 0

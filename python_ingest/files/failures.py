@@ -86,6 +86,21 @@ def disk_full(feed: str, table: str, folder: str) -> LandingError:
     )
 
 
+def unexpected(feed: str, declared_in: str, error: Exception) -> LandingError:
+    """Return the error for a feed that did not land for a cause that Tidemark does not know.
+
+    Args:
+        feed: the feed's name.
+        declared_in: the file of its declaration.
+        error: what Spark or Python raised.
+    """
+    return LandingError(
+        f"Feed '{feed}': it could not land: {in_plain_words(innermost(error)) or type(error).__name__}",
+        f"Nothing of the batch landed. Check its declaration in {declared_in} and its files; "
+        f"`tidemark --debug land {feed}` shows the stack trace.",
+    )
+
+
 def innermost(error: Exception) -> str:
     """Return the message of an error's first cause, in one sentence."""
     return first_sentence(_causes(error)[-1])

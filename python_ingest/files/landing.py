@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from python_ingest.bronze.contract import evolved_targets
 from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import Clock, utc_now
 from python_ingest.errors import LandingError
@@ -237,14 +238,16 @@ class Lander:
                 f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
-        if broken := {path for path, (_, number) in counted.items() if number}:
+        if broken := {path for path, number in counted.items() if number.broken}:
             layouts = {examined.file.path: examined.layout for examined in files()}
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
             rows, table_id = self._bronze.rows(batch), self._bronze.identity()
             outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
-        self._ingested_files.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
+        self._ingested_files.confirm(batch, {path: number.rows for path, number in counted.items()})
         outcome.files += len(batch.files)
-        outcome.rows += sum(rows for rows, _ in counted.values())
-        outcome.broken += sum(number for _, number in counted.values())
+        outcome.rows += sum(number.rows for number in counted.values())
+        outcome.broken += sum(number.broken for number in counted.values())
+        if any(number.rescued for number in counted.values()):
+            outcome.rescued.add(rescued_in(self._bronze.rows(batch), self._bronze.targets))
