@@ -136,10 +136,11 @@ def time_format(values: Sequence[str]) -> str | None:
         return ""
     if len(times) < len(values):
         return None
-    separators = {each["sep"][:1].upper() for each in times}
+    separators = {each["sep"].strip("'")[:1].upper() for each in times}
     if len(separators) > 1:
         return None
-    separator = {"T": "'T'", ",": ", "}.get(*separators, times[0]["sep"][:1])
+    (first,) = separators
+    separator = {"T": "'T'", ",": ", "}.get(first, first)
     half = next((each["half"] for each in times if each["half"]), "")
     fraction = "[.SSS]" if any(each["fraction"] for each in times) else ""
     zones = [each for each in times if each["zone"]]
