@@ -57,8 +57,8 @@ def _why(feed: Proposal) -> str:
 def _nulls(feed: Proposal) -> list[tuple[str, str]]:
     found = []
     if any(column.is_cast for column in feed.columns):
-        words = ", ".join(word.replace("\\n", "\\N") for word in NULLS if word)
-        found.append(("null", f"empty, {words} (any letter case) count as NULL in columns that are not text"))
+        others = f"and {len(NULLS) - 4} other words (in staged_{feed.name}.sql)"
+        found.append(("null", f"empty, NA, NULL, - {others} are NULL in columns that are not text"))
     kept = feed.sample.kept_nulls
     for some in dict.fromkeys(kept.values()):
         fields = [column.name for column in feed.columns if kept.get(column.field) == some]

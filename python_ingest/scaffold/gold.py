@@ -84,4 +84,4 @@ def _is_measure(column: Proposed, feed: Proposal) -> bool:
 
 def _type_of_sum(of: str) -> str:
     precision, scale = (int(part) for part in of.removeprefix("decimal(").removesuffix(")").split(","))
-    return f"decimal({min(precision + 10, 38)},{scale})"
+    return f"decimal({min(precision + 10, 38)}, {scale})"

@@ -231,16 +231,15 @@ def _near(values: Mapping[str, int], only_times: bool) -> Iterator[tuple[str, Ca
         yield "a whole number", WHOLE.fullmatch
         for written in formats_of(examples):
             yield "a number", partial(_is_number, written)
-        for pair in WORDS:
-            yield " or ".join(pair), partial(_is_word, pair)
+        yield "yes or no", partial(_is_word, ("true", "false", "yes", "no"))
 
 
 def _is_number(written: NumberFormat, value: str) -> bool:
     return written.read(value) is not None
 
 
-def _is_word(pair: tuple[str, str], value: str) -> bool:
-    return value.lower() in pair
+def _is_word(words: tuple[str, ...], value: str) -> bool:
+    return value.lower() in words
 
 
 def _all_read(text: str, values: Mapping[str, int]) -> bool:

@@ -27,6 +27,9 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # it has no types
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
 
+    def choose_scalar_style(self) -> Any:
+        return (super().choose_scalar_style() or "").replace("'", '"')
+
     def ignore_aliases(self, data: Any) -> bool:
         return not isinstance(data, Block)
 
