@@ -60,7 +60,8 @@ class NumberFormat:
 def formats_of(values: Sequence[str]) -> list[NumberFormat]:
     """Return the formats in which the values may be written, the simplest first."""
     text = "".join(values)
-    strip = next((sign for sign in f"%{CURRENCIES}" if sign in text), "")
+    strip = max(f"%{CURRENCIES}", key=text.count)
+    strip = strip if strip in text else ""
     blanks = "".join(sign for sign in BLANKS if sign in text)
     quotes = "".join(sign for sign in "'’" if sign in text)
     pairs = [(".", ""), (",", ""), (".", ","), (",", "."), *((mark, blanks) for mark in ".," if blanks)]
