@@ -186,13 +186,18 @@ def proposed_column(
         is_required: whether every record has a value.
 
     Raises:
-        TidemarkError: when dbt would read the field's name as Jinja.
+        TidemarkError: when dbt would read the field's name as Jinja, or cannot hold it.
     """
     name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
     if JINJA.search(field) or JINJA.search(of):
         raise TidemarkError(
             f"The column name {field!r} would be Jinja in dbt.",
             "Declare the feed by hand, under another name: docs/landing.md.",
+        )
+    if re.search(r"[\ud800-\udfff]", field + of):
+        raise TidemarkError(
+            f"The column name {field!r} has half of a surrogate pair, which no file of dbt can hold.",
+            "Rename the field in the source.",
         )
     name = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
