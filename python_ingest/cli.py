@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from python_ingest import project
-from python_ingest.commands.add_feed import add_feed
+from python_ingest.commands.add_feed import add_feed, dates_of
 from python_ingest.commands.doctor import doctor
 from python_ingest.commands.erase import erase
 from python_ingest.commands.explain import show_plans
@@ -24,14 +24,22 @@ from python_ingest.commands.options import (
     AcceptLoss,
     AsJson,
     Audit,
+    Columns,
+    Comment,
     CompareAll,
     CsvFile,
+    DateFormats,
+    DayFirst,
     Days,
     Debug,
+    Delimiter,
+    Encoding,
     Feeds,
     Follow,
+    Footer,
     Format,
     FullRefresh,
+    HasHeader,
     Histories,
     LogFormat,
     MetricsFile,
@@ -40,6 +48,8 @@ from python_ingest.commands.options import (
     Port,
     Seed,
     Select,
+    Sheet,
+    SkipLines,
 )
 from python_ingest.commands.prove import prove_models
 from python_ingest.commands.report import write_report
@@ -56,6 +66,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import choose
 from python_ingest.project.build import plain_message
 from python_ingest.project.session import warm_session
+from python_ingest.scaffold.reading.choices import Choices, names_in
 from python_ingest.simulators.commands import simulate
 
 app = typer.Typer(
@@ -98,13 +109,13 @@ def land(
     if feeds and everything:
         raise TidemarkError("Names of feeds and --all exclude each other.", "Give either names or --all.")
     lakehouse = opened()
-    chosen = choose(lakehouse.feeds, feeds or [])
+    chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
     spark = warm_session(lakehouse.root)
     how = How(compares_all=compare_all, accepts_loss=accept_loss)
     if follow:
         follow_feeds(spark, lakehouse, chosen, how)
     else:
-        land_feeds(spark, lakehouse, chosen, how=how)
+        land_feeds(spark, lakehouse, [*chosen, *lakehouse.invalid_among(feeds or [])], how=how)
 
 
 @app.command()
@@ -116,30 +127,49 @@ def status(as_json: AsJson = False, openmetrics: MetricsFile = None) -> None:
 
 
 @app.command()
-def add(
+def add(  # noqa: PLR0913, PLR0917  # the options of the command
     path: Annotated[Path, typer.Argument(help="A file of the feed, or its folder.", resolve_path=True)],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
     key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    header: HasHeader = None,
+    columns: Columns = "",
+    skip_lines: SkipLines = None,
+    footer: Footer = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    date_format: DateFormats = None,
+    day_first: DayFirst = None,
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
+    choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
     lakehouse = opened()
-    add_feed(path, name, lakehouse, [word.strip() for word in key.split(",") if word.strip()])
+    add_feed(
+        path,
+        name,
+        lakehouse,
+        names_in(key),
+        choices=choices.checked(),
+        dates=dates_of(date_format or [], day_first),
+    )
 
 
 @app.command("replay-rejected")
 def replay_rejected(feeds: Feeds = None) -> None:
     """Land rejected files and records again, after a fix."""
     lakehouse = opened()
-    chosen = choose(lakehouse.feeds, feeds or [])
+    chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
     spark = warm_session(lakehouse.root)
-    land_feeds(spark, lakehouse, chosen, how=How(replays=True))
+    invalid = lakehouse.invalid_among(feeds or [])
+    land_feeds(spark, lakehouse, [*chosen, *invalid], how=How(replays=True))
 
 
 @app.command("export-rejected")
 def export(path: CsvFile, feeds: Feeds = None) -> None:
     """Write rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
     lakehouse = opened()
-    names = [feed.name for feed in choose(lakehouse.feeds, feeds or [])]
+    names = [feed.name for feed in choose(lakehouse.feeds, feeds or [], lakehouse.invalid)]
     number = export_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
     output.text(f"{number:,} records in {path}", "exported", records=number, path=path)
 

@@ -49,6 +49,8 @@ def erase_person(
         FoundError: if the proof finds the person after the erasure.
         TidemarkError: if the person cannot be erased.
     """
+    if invalid := project.invalid.get(feed):
+        raise invalid
     (chosen,) = choose(project.feeds, [feed])
     erasure = erasure_of(spark, project, chosen, key)
     if only_plan:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-
 from python_ingest.clock import utc_now
 from python_ingest.commands.landed import Outcome, print_landed, rows_of
 from python_ingest.console.interrupts import on_interrupt
 from python_ingest.console.output import count_of, output
-from python_ingest.errors import LandingError, SparkLostError, TidemarkError
+from python_ingest.errors import DeclarationError, LandingError, SparkLostError, TidemarkError
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
-from python_ingest.files.failures import disk_full, is_disk_full, spark_is_lost, spark_lost
+from python_ingest.files.failures import disk_full, is_disk_full, spark_is_lost, spark_lost, unexpected
 from python_ingest.files.landing import Lander
 from python_ingest.files.progress import Progress, shown
 from python_ingest.kafka.landing import TopicLander
@@ -56,7 +53,7 @@ AS_EVER = How()
 def land(
     spark: SparkSession,
     project: Project,
-    feeds: Sequence[Feed],
+    feeds: Sequence[Feed | DeclarationError],
     *,
     how: How = AS_EVER,
 ) -> list[Any]:
@@ -65,41 +62,72 @@ def land(
     Args:
         spark: the session.
         project: the project.
-        feeds: the feeds.
+        feeds: the feeds; of those with an invalid declaration, the error.
         how: the options of the landing.
 
     Returns:
         The outcomes of the feeds that landed.
 
     Raises:
-        LandingError: when a source cannot be read, or a feed's declaration does not allow what was found.
+        LandingError: when a feed failed: its source cannot be read, its declaration does not allow what was
+            found, or Spark failed.
+        DeclarationError: when the declaration of the only feed is invalid.
         SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
     """
-    outcomes, failed = [], []
+    # a single error is printed as that of the command
+    outcomes, failed = land_each(spark, project, feeds, how=how, prints_errors=len(feeds) > 1)
+    raise_failed(failed, of=len(feeds))
+    return outcomes
+
+
+def land_each(
+    spark: SparkSession,
+    project: Project,
+    feeds: Sequence[Feed | DeclarationError],
+    *,
+    how: How = AS_EVER,
+    prints_errors: bool = True,
+) -> tuple[list[Any], dict[str, TidemarkError]]:
+    """Land feeds as `land` does; return the outcomes, and the errors by the names of the feeds that failed.
+
+    Raises:
+        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
+    """
+    outcomes: list[Any] = []
+    failed: dict[str, TidemarkError] = {}
     if not feeds:
         output.text("  nothing to land: no feed is selected", "nothing_selected")
     for feed in feeds:
-        started, began = time.monotonic(), utc_now()
         try:
-            with locked(feed.table, f"{project.ops_schema}.landing"):
-                outcome = _land_one(spark, project, feed, how)
+            if isinstance(feed, DeclarationError):
+                raise feed
+            outcome = _land_and_print(spark, project, feed, how)
+        except SparkLostError:
+            raise
         except TidemarkError as error:
-            report_landing(spark, project, feed, began, error)
-            if len(feeds) == 1 or isinstance(error, SparkLostError):
-                raise
-            failed.append((feed, error))
-            output.note("not landed", f"{feed.table}: {error}", style="red", feed=feed.name)
-            continue
-        if outcome is not None:
-            outcomes.append(outcome)
-            print_landed(feed, outcome, time.monotonic() - started)
-            report_landing(spark, project, feed, began, rows_of(outcome))
+            name = feed.feed if isinstance(feed, DeclarationError) else feed.name
+            failed[name] = error
+            if prints_errors:
+                output.note("not landed", f"{name}: {error}", style="red", feed=name)
+        else:
+            outcomes += [outcome] if outcome is not None else []
+    return outcomes, failed
+
+
+def raise_failed(failed: Mapping[str, TidemarkError], *, of: int) -> None:
+    """Raise an error if feeds failed: their own if only one feed was to land.
+
+    Args:
+        failed: the errors by the names of the feeds.
+        of: how many feeds were to land.
+    """
+    if failed and of == 1:
+        raise next(iter(failed.values()))
     if failed:
         raise LandingError(
-            f"{count_of(len(failed), 'feed')} failed to land: {', '.join(feed.name for feed, _ in failed)}.",
+            f"{count_of(len(failed), 'feed')} failed to land: {', '.join(failed)}.",
             "Fix the errors above and land again. What landed is kept; the rest continues from its mark.",
         )
-    return outcomes
 
 
 def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: How) -> None:
@@ -136,6 +164,20 @@ def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: Ho
             stream.stop()
 
 
+def _land_and_print(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
+    started, began = time.monotonic(), utc_now()
+    try:
+        with _watched(spark, feed), locked(feed.table, f"{project.ops_schema}.landing"):
+            outcome = _land_one(spark, project, feed, how)
+    except TidemarkError as error:
+        report_landing(spark, project, feed, began, error)
+        raise
+    if outcome is not None:
+        print_landed(feed, outcome, time.monotonic() - started)
+        report_landing(spark, project, feed, began, rows_of(outcome))
+    return outcome
+
+
 def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
     if isinstance(feed, FileFeed):
         with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
@@ -152,15 +194,17 @@ def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Ou
 
 @contextmanager
 def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) -> Iterator[None]:
-    """Raise a clear error when the disk is full, or Spark's JVM has ended."""
+    """Raise an error of this feed for whatever fails: a full disk, the end of Spark's JVM, another cause."""
     try:
         yield
-    except (Py4JError, PySparkException, OSError) as error:
+    except TidemarkError:
+        raise
+    except Exception as error:
         if spark_is_lost(spark):
             raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
         if is_disk_full(error):
             raise disk_full(feed.name, feed.table, lake_location()) from error
-        raise
+        raise unexpected(feed.name, feed.declared_in, error) from error
 
 
 def _topic_lander(spark: SparkSession, project: Project, feed: TopicFeed, how: How) -> TopicLander:

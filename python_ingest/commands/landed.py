@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
+from python_ingest.bronze.rescued import Rescued
 from python_ingest.console.output import count_of, first_of, output
-from python_ingest.feeds.declarations import Feed
+from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.files.acceptance import Landed
+from python_ingest.files.grain import notes
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.postgresql.outcome import LandedTable
+
+FIELDS = 5  # names of fields in a message
 
 Outcome = Landed | LandedTable | LandedTopic
 
@@ -46,6 +50,7 @@ def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
         output.note(event, outcome.settled.message, decision=outcome.settled.decision)
     if isinstance(outcome, Landed):
         _tell_files(outcome)
+        _tell_rows(feed, outcome)
     elif isinstance(outcome, LandedTable):
         _tell_table(outcome)
     elif outcome.broken:
@@ -57,6 +62,7 @@ def _tell_files(outcome: Landed) -> None:
     if broken := outcome.broken - outcome.erased:
         said = f"{count_of(broken, 'record')} cannot be read: see ops.rejected_records"
         output.note("broken", said, records=broken)
+    _tell_rescued(outcome.rescued)
     if outcome.erased:
         said = f"{count_of(outcome.erased, 'row')} of erased persons landed without content: see ops.erasures"
         output.note("erased", said, rows=outcome.erased)
@@ -68,6 +74,29 @@ def _tell_files(outcome: Landed) -> None:
         output.note("left out", outcome.left_out.message, **asdict(outcome.left_out))
     for path in outcome.unsettled:
         output.note("left for the next run", f"{path}: still being written", path=path)
+
+
+def _tell_rescued(found: Rescued) -> None:
+    kinds = (
+        (found.misfit_records, found.misfits, "with values that do not fit their columns"),
+        (found.undeclared_records, found.undeclared, "with fields that are not declared"),
+    )
+    for records, fields, what in kinds:
+        if records:
+            names = first_of([f"{name} ({number:,})" for name, number in fields.most_common()], FIELDS)
+            message = f"{count_of(records, 'record')} {what}: {names}; see _rescued_data"
+            output.note("rescued", message, records=records, fields=dict(fields))
+
+
+def _tell_rows(feed: Feed, outcome: Landed) -> None:
+    for path in outcome.removed:
+        output.note("removed", f"{path}: gone from the location; its keys are retracted", path=path)
+    if outcome.retracted:
+        message = f"{count_of(outcome.retracted, 'key')} of rows that are gone or have changed"
+        output.note("retracted", message, keys=outcome.retracted)
+    if isinstance(feed, FileFeed):
+        for event, message in notes(feed, outcome.grain):
+            output.note(event, message)
 
 
 def _tell_table(outcome: LandedTable) -> None:
@@ -98,6 +127,8 @@ def _files_landed(outcome: Landed) -> str:
         parts.append(f"{count_of(outcome.files, 'file')} landed, {count_of(outcome.rows, 'row')}")
     if outcome.replayed:
         parts.append(f"{count_of(outcome.replayed, 'rejected record')} landed")
+    if outcome.removed:
+        parts.append(f"{count_of(len(outcome.removed), 'file')} removed")
     if outcome.waiting:
         parts.append(f"{count_of(outcome.waiting, 'record')} still rejected")
     if not parts:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from python_ingest import project
 from python_ingest.commands.build import DATA_ONLY, build_models
-from python_ingest.commands.land import land
+from python_ingest.commands.land import land_each, raise_failed
 from python_ingest.console.output import output
+from python_ingest.errors import TidemarkError
 from python_ingest.lake.lock import hold
 from python_ingest.lake.place import lake_folder
-from python_ingest.project.selection import selected_feeds
+from python_ingest.project.selection import selected_names
 from python_ingest.project.session import warm_session
 
 
 def run_all(root: Path, select: Sequence[str], *, full_refresh: bool, audit: bool = False) -> None:
-    """Land the selected feeds and build the selected models.
+    """Land the selected feeds and build the selected models, but for models below a feed that failed to land.
 
     With Spark on a server, a process of its own lands, on the target that `embedded_target` names.
 
@@ -36,14 +37,30 @@ def run_all(root: Path, select: Sequence[str], *, full_refresh: bool, audit: boo
     if not embedded:
         hold(lake_folder())
     lakehouse = project.load()
-    feeds = selected_feeds(lakehouse, select) if select else list(lakehouse.feeds.values())
+    names = selected_names(lakehouse, select) if select else [*lakehouse.feeds, *lakehouse.invalid]
+    failed: Mapping[str, TidemarkError] = {}
     if not embedded:
-        land(warm_session(root), lakehouse, feeds)
-    elif feeds:
-        _land_elsewhere(embedded, [feed.name for feed in feeds])
+        feeds = [lakehouse.feeds[name] for name in names if name in lakehouse.feeds]
+        invalid = lakehouse.invalid_among(names) if names else []
+        _, failed = land_each(warm_session(root), lakehouse, [*feeds, *invalid])
+    elif names:
+        _land_elsewhere(embedded, names)
     selected = ["--select", *select] if select else []
     options = ["--full-refresh"] * full_refresh + ["--vars", "audit: true"] * audit
-    build_models([*DATA_ONLY, *selected, *options], lakehouse)
+    build_models([*DATA_ONLY, *selected, *_without(lakehouse, failed), *options], lakehouse)
+    raise_failed(failed, of=len(names))
+
+
+def _without(lakehouse: project.Project, failed: Collection[str]) -> list[str]:
+    """Return dbt's options that leave out the models below feeds that failed to land."""
+    if not failed:
+        return []
+    sources = [
+        source for source in lakehouse.manifest.sources.values() if source.external and source.name in failed
+    ]
+    below = [f"source:{source.source_name}.{source.name}+" for source in sources]
+    output.note("not built", f"models that read {', '.join(failed)}", feeds=list(failed))
+    return ["--exclude", *below]
 
 
 def _land_elsewhere(target: str, names: Sequence[str]) -> None:

@@ -75,6 +75,8 @@ def _open(root: Path | None, subject: Subject) -> None:
         )
     _find_spark(root, subject, credentials, profiles.get(profile) or {})
     lakehouse = load(silent=True)
+    for invalid in lakehouse.invalid.values():
+        subject.report(error(redacted(invalid.what), redacted(invalid.fix)))
     external = (feed.external for feed in lakehouse.feeds.values())
     subject.locations = tuple(str(one.location) for one in external if hasattr(one, "location"))
     subject.tables, subject.ops_schema = lakehouse.tables, lakehouse.ops_schema

@@ -5,6 +5,7 @@ A feed is a dbt source table with an `external:` block; there is no second list 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,17 +23,19 @@ IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
 PII = "personal columns"
+KEY = "columns of the key"
 NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, excel, avro or parquet; "
+    "file_format": "Set `file_format` to csv, json, excel, avro, orc or parquet; "
     "or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
     "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
     "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
+    "key": "Name declared columns of simple types: `key: [state, country]`, `newest_by: updated_at`.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
     "`config: {meta: {field: …}}` of a column gives its name in the file.",
@@ -126,6 +129,17 @@ class FileFeed(Feed):
         return self
 
     @model_validator(mode="after")
+    def _key_is_of_columns(self) -> FileFeed:
+        types = {column.name: column.data_type for column in self.columns}
+        newest_by = self.external.newest_by
+        for name in (*self.external.key, *([newest_by] if newest_by else [])):
+            if name not in types:
+                raise ValueError(f"{KEY}: '{name}' is no declared column")
+            if re.match("(?i)(struct|array|map|variant)", types[name]):
+                raise ValueError(f"{KEY}: '{name}' has type {types[name]}, which is not simple")
+        return self
+
+    @model_validator(mode="after")
     def _hashes_are_text(self) -> FileFeed:
         if not self.external.hash_pii:
             return self
@@ -164,18 +178,10 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
     Raises:
         DeclarationError: for the first feed with an invalid declaration.
     """
-    feeds: dict[str, Feed] = {}
-    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
-        if node["name"] in feeds:
-            raise DeclarationError(
-                node["original_file_path"],
-                node["name"],
-                "name",
-                f"another feed has this name, in {feeds[node['name']].declared_in}",
-                "Give each feed a unique name.",
-            )
-        feeds[node["name"]] = _feed(node)
-    return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}
+    feeds, invalid = declared_feeds(sources)
+    for error in invalid.values():
+        raise error
+    return feeds
 
 
 def _with_claims(feed: Feed, feeds: Iterable[Feed]) -> Feed:
@@ -186,22 +192,61 @@ def _with_claims(feed: Feed, feeds: Iterable[Feed]) -> Feed:
     return feed.model_copy(update={"claims": claims(feed.external.location, patterns)})
 
 
-def choose(feeds: Mapping[str, Feed], names: Iterable[str]) -> list[Feed]:
-    """Return the named feeds, or all feeds if no name is given.
+def declared_feeds(
+    sources: Iterable[Mapping[str, Any]],
+) -> tuple[dict[str, Feed], dict[str, DeclarationError]]:
+    """Validate the feeds among a manifest's sources, each on its own.
+
+    Args:
+        sources: source nodes of dbt's manifest, as dictionaries.
+
+    Returns:
+        The valid feeds by name, in the order of their names, and the errors of the others by name.
+    """
+    feeds: dict[str, Feed] = {}
+    invalid: dict[str, DeclarationError] = {}
+    for node in sorted((node for node in sources if node.get("external")), key=lambda node: node["name"]):
+        name = node["name"]
+        try:
+            if name in feeds:
+                raise DeclarationError(
+                    node["original_file_path"],
+                    name,
+                    "name",
+                    f"another feed has this name, in {feeds.pop(name).declared_in}",
+                    "Give each feed a unique name.",
+                )
+            if name not in invalid:
+                feeds[name] = _feed(node)
+        except DeclarationError as error:
+            invalid[name] = error
+    return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}, invalid
+
+
+def choose(
+    feeds: Mapping[str, Feed], names: Iterable[str], invalid: Mapping[str, DeclarationError] | None = None
+) -> list[Feed]:
+    """Return the named feeds, or all feeds if no name is given; of those, the ones that are valid.
+
+    Args:
+        feeds: the valid feeds by name.
+        names: the names.
+        invalid: the errors of the other declared feeds by name.
 
     Raises:
         LandingError: if a name is not a declared feed.
     """
+    declared = {*feeds, *(invalid or {})}
     wanted = list(dict.fromkeys(names)) or list(feeds)
     for name in wanted:
-        if name not in feeds:
-            known = ", ".join(feeds) or "none"
+        if name not in declared:
+            known = ", ".join(sorted(declared)) or "none"
             raise LandingError(
                 f"There is no feed named '{name}' (declared: {known}).",
-                f"{did_you_mean(name, feeds)}Name a declared feed, or declare it in "
+                f"{did_you_mean(name, declared)}Name a declared feed, or declare it in "
                 "models/bronze/_bronze__sources.yml.",
             )
-    return [feeds[name] for name in wanted]
+    return [feeds[name] for name in wanted if name in feeds]
 
 
 def _feed(node: Mapping[str, Any]) -> Feed:
@@ -238,8 +283,10 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
         path = ["columns", *(path or ["data_type"])]
     elif PII in first["msg"]:
         path = ["external", "pii"]
+    elif KEY in first["msg"]:
+        path = ["external", "key"]
     problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "missing" and NO_TEXT not in problem and PII not in problem:
+    if first["type"] != "missing" and first["loc"]:
         problem += f" (it is {first['input']!r})"
     fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
     if NO_TEXT in problem:

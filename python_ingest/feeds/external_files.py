@@ -8,12 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from python_ingest.feeds.csv_grammar import Grammar
 from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.feeds.external_partitions import Partitions
 from python_ingest.feeds.strict import Strict
 
 OnChange = Literal["reland", "error", "ignore"]
 OnLostRows = Literal["stop", "land_again", "accept"]
+OnRemoved = Literal["keep", "retract"]
 Policy = Literal["evolve", "rescue", "reject", "fail"]
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -36,8 +38,16 @@ def _seconds(value: Any) -> Any:
     return int(found[1]) * SPANS[found[2]]
 
 
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Name = Annotated[str, Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
+SIGNS = ("delimiter", "quote", "escape", "comment")
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 
@@ -50,9 +60,11 @@ class CsvOptions(Strict):
         escape: precedes a quote inside a field; if it is the quote itself, quotes are doubled.
         null_value: the text, or the texts, that stand for NULL.
         encoding: a name that Python and Java know; a byte order mark is recognized.
-        multi_line: True if a quoted field may contain line breaks.
+        multi_line: False if each line is a record, even if a quoted field has no closing quote in it.
         comment: lines that begin with it are not records.
         header: False if the first line is a record; then the declared columns are in the file's order.
+        skip_lines: how many lines at the start are neither header nor records; blank lines count.
+        footer: how many lines at the end are not records; blank lines and comments do not count.
     """
 
     delimiter: Character = ","
@@ -60,9 +72,11 @@ class CsvOptions(Strict):
     escape: Character = '"'
     null_value: tuple[str, ...] = ("",)
     encoding: str = "utf-8"
-    multi_line: bool = False
+    multi_line: bool = True
     comment: Character | None = None
     header: bool = True
+    skip_lines: int = Field(default=0, ge=0, le=1000)
+    footer: int = Field(default=0, ge=0, le=1000)
 
     @field_validator("null_value", mode="before")
     @classmethod
@@ -81,7 +95,16 @@ class CsvOptions(Strict):
     def _differ(self) -> CsvOptions:
         if self.delimiter in (self.quote, self.escape, self.comment):
             raise ValueError("delimiter must differ from quote, escape and comment")
+        if self.comment in (self.quote, self.escape):
+            raise ValueError("comment must differ from quote and escape")
+        if found := [name for name in SIGNS if getattr(self, name) in ("\r", "\n")]:
+            raise ValueError(f"{found[0]} must not be a line break")
         return self
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the files."""
+        return Grammar(self.delimiter, self.quote, self.escape, self.comment, self.multi_line)
 
 
 class JsonOptions(Strict):
@@ -95,7 +118,7 @@ class JsonOptions(Strict):
 
 
 class NoOptions(Strict):
-    """Avro and Parquet files describe their own format."""
+    """Avro, ORC and Parquet files describe their own format."""
 
 
 class Contract(Strict):
@@ -139,6 +162,13 @@ class FilesExternal(Strict):
         max_files, max_bytes: limits of one batch.
         max_rejected_records, max_rejected_share: how many records of a batch may be broken, and which
             share of them (0 to 1); with more, nothing of the batch lands.
+        key: the declared columns that identify a record within a file.
+        newest_by: the declared column that tells the versions of a key apart.
+        max_repeated_share: which share of a file's records (0 to 1) may be lost because others with the same
+            key have another content; with more, nothing of the batch lands.
+        on_removed: what to do with rows that a file no longer has, and with rows of files that are gone:
+            `keep` them, or `retract` their keys.
+        max_removed_share: which share of the landed files (0 to 1) may be gone at once under `retract`.
         contract: how to treat files with other columns.
         pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
         hash_pii: whether bronze has HMAC-SHA256 of these values, under the secret TIDEMARK_PII_KEY.
@@ -157,6 +187,11 @@ class FilesExternal(Strict):
     max_bytes: Bytes = 64 * 10**9
     max_rejected_records: int | None = Field(default=None, ge=0)
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
+    key: Names = ()
+    newest_by: Name | None = None
+    max_repeated_share: Share | None = None
+    on_removed: OnRemoved = "keep"
+    max_removed_share: Share = 0.5
     contract: Contract = Contract()
     pii: tuple[str, ...] = ()
     hash_pii: bool = False
@@ -178,6 +213,27 @@ class FilesExternal(Strict):
             if not pattern or pattern.startswith("/") or ".." in pattern.split("/") or "\\" in pattern:
                 raise ValueError("it must be below the location: no leading `/`, no `..`, no `\\`")
         return value
+
+    @model_validator(mode="after")
+    def _have_a_key(self) -> FilesExternal:
+        uses = {
+            "newest_by": self.newest_by,
+            "max_repeated_share": self.max_repeated_share is not None,
+            "on_removed: retract": self.retracts,
+        }
+        for option, is_set in uses.items():
+            if is_set and not self.key:
+                raise ValueError(f"`{option}` needs `key`, the columns that identify a record")
+        if self.retracts and self.discovery != "manifest":
+            raise ValueError("`on_removed: retract` needs `discovery: manifest`, which compares all files")
+        if self.retracts and self.on_lost_rows == "land_again":
+            raise ValueError("`on_removed: retract` cannot be combined with `on_lost_rows: land_again`")
+        return self
+
+    @property
+    def retracts(self) -> bool:
+        """True if rows that disappear from the files are retracted."""
+        return self.on_removed == "retract"
 
 
 class CsvExternal(FilesExternal):
@@ -206,8 +262,16 @@ class JsonExternal(FilesExternal):
 class TypedExternal(FilesExternal):
     """The block of a feed whose files contain their columns and types."""
 
-    file_format: Literal["avro", "parquet"]
+    file_format: Literal["avro", "orc", "parquet"]
     options: NoOptions = NoOptions()
 
 
 AnyFiles = CsvExternal | ExcelExternal | JsonExternal | TypedExternal
+
+
+def csv_options(external: AnyFiles) -> CsvOptions | None:
+    """Return how the CSV files of a feed are written: workbooks are converted to such files."""
+    options = external.options
+    if isinstance(options, ExcelOptions):
+        return CsvOptions(header=options.header, null_value=options.null_value, multi_line=True)
+    return options if isinstance(options, CsvOptions) else None

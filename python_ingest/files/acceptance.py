@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from python_ingest.bronze.columns import Target, sql_name
 from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
+from python_ingest.bronze.rescued import Rescued
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
+from python_ingest.files.grain import FileGrain
 from python_ingest.files.inspection import GROWING, Content
 from python_ingest.files.parts import Part, files_read, of_member, parts_of
 from python_ingest.files.storage import Storage
@@ -45,6 +47,7 @@ class Landed:
         unsettled: paths of files that grew during the inspection; the next run lands them.
         broken: rows landed now whose record could not be read; they are in `ops.rejected_records`.
         erased: those of them that are rows of erased persons, without their content.
+        rescued: values and fields landed now that are in no column but in `_rescued_data`.
         evolved: columns that were added to bronze now, or whose type was widened.
         missing: columns that files may lack by the contract, each with the paths of files that lack it.
         replayed: rejected records landed now.
@@ -52,6 +55,9 @@ class Landed:
         resumed: number of the batch that an earlier run planned and this run finished.
         settled: the result of the check for rows that bronze may have lost.
         left_out: files below the location that match no pattern.
+        grain: files with several records of one key, or with records without a key.
+        removed: paths of landed files that are gone; their keys were retracted now.
+        retracted: keys retracted now, of files that are gone and of rows that changed files no longer have.
     """
 
     feed: str
@@ -63,6 +69,7 @@ class Landed:
     unsettled: list[str] = field(default_factory=list)
     broken: int = 0
     erased: int = 0
+    rescued: Rescued = field(default_factory=Rescued)
     evolved: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
     replayed: int = 0
@@ -70,6 +77,9 @@ class Landed:
     resumed: int | None = None
     settled: Settled | None = None
     left_out: LeftOut = field(default_factory=LeftOut)
+    grain: list[FileGrain] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    retracted: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,12 +91,14 @@ class Examined:
         reads: what is read of it, with the layout of each.
         plan: its row in `ops.ingested_files`.
         changes: the changes to bronze.
+        replaces: the batch of the earlier content that it replaces; None for a new file.
     """
 
     file: SourceFile
     reads: tuple[tuple[Part, Hashable], ...]
     plan: PlannedFile
     changes: tuple[Change, ...] = ()
+    replaces: int | None = None
 
 
 class Examiner:
@@ -148,7 +160,7 @@ class Examiner:
                 examined = self._examined(content, file, plan, targets)
                 if not isinstance(examined, Rejection):
                     targets = evolved_targets(targets, examined.changes)
-                    accepted.append(examined)
+                    accepted.append(replace(examined, replaces=candidate.landed_batch))
                     continue
                 outcome.rejected[file.path] = examined.reason
                 if examined.reason != candidate.rejected_reason:
@@ -158,8 +170,8 @@ class Examiner:
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
         """Return the files of a planned batch, or None if one of them is not as it was planned."""
-        found = self.as_planned(batch.files, listing, targets)
-        if len(found) < len(batch.files):
+        found = self.as_planned(batch.landing, listing, targets)
+        if len(found) < len(batch.landing):
             return None
         if any(change.kind != "missing_column" for examined in found for change in examined.changes):
             return None  # bronze has not been evolved for these changes

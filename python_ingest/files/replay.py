@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import functions as f
 
+from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import Clock
 from python_ingest.files.acceptance import Landed
@@ -98,9 +99,12 @@ class Replayer:
         self._confirm(batch, outcome)
 
     def _confirm(self, batch: Batch, outcome: Landed) -> None:
-        count = self._bronze.rows(batch).count()
+        rows = self._bronze.rows(batch)
+        count, rescued = rows.agg(f.count("*"), f.count("_rescued_data")).collect()[0]
         self._ingested_files.confirm(batch, {REPLAY: count})
         outcome.replayed += count
+        if rescued:
+            outcome.rescued.add(rescued_in(rows, self._bronze.targets))
 
     def _parsed(self, records: DataFrame) -> DataFrame:
         reader = cast(LineFormat, self._reader)

@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.columns import Target
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_excel import ExcelOptions
-from python_ingest.feeds.external_files import CsvOptions
+from python_ingest.feeds.external_files import csv_options
 from python_ingest.feeds.paths import as_uri, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
@@ -30,15 +30,15 @@ FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
     "excel": Csv,
     "json": Json,
     "avro": Typed,
+    "orc": Typed,
     "parquet": Typed,
 }
 
 
 def format_of(spark: SparkSession, feed: FileFeed) -> Format:
     """Return the reader of a feed's files."""
-    if isinstance(options := feed.external.options, ExcelOptions):  # workbooks are converted to CSV
-        as_csv = CsvOptions(header=options.header, null_value=options.null_value, multi_line=True)
-        external = feed.external.model_copy(update={"options": as_csv})
+    if isinstance(feed.external.options, ExcelOptions):  # workbooks are converted to CSV
+        external = feed.external.model_copy(update={"options": csv_options(feed.external)})
         feed = feed.model_copy(update={"external": external})
     return FORMATS[feed.external.file_format](spark, feed)
 

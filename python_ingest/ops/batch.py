@@ -9,6 +9,7 @@ from datetime import datetime
 from python_ingest.feeds.paths import file_of
 
 REPLAY = "_rejected_records"  # the path of a batch of rejected records; no file has this name
+RETRACTED = "_retracted_rows"  # the path of the rows that a batch has besides those of its files
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class PlannedFile:
     size: int
     modified_at: datetime
     checksum: str | None
+
+    @property
+    def is_removed(self) -> bool:
+        """True for a file that is gone and whose keys the batch retracts."""
+        return self.checksum is None and self.path not in (REPLAY, RETRACTED)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,21 @@ class Batch:
         planned = {file.path for file in self.files}
         found = {source: source if source in planned else file_of(source) for source in sources}
         return {source: path for source, path in found.items() if path in planned}
+
+    @property
+    def landing(self) -> tuple[PlannedFile, ...]:
+        """The files whose rows land."""
+        return tuple(file for file in self.files if file.checksum is not None)
+
+    @property
+    def removed(self) -> tuple[PlannedFile, ...]:
+        """The files that are gone."""
+        return tuple(file for file in self.files if file.is_removed)
+
+    @property
+    def retracts(self) -> bool:
+        """True if the batch has rows that retract keys."""
+        return any(file.path == RETRACTED for file in self.files)
 
     @property
     def is_replay(self) -> bool:

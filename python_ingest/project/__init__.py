@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from python_ingest.errors import DbtError, TidemarkError
-from python_ingest.feeds.declarations import Feed, feeds_of
+from python_ingest.errors import DbtError, DeclarationError, TidemarkError
+from python_ingest.feeds.declarations import Feed, declared_feeds
 from python_ingest.project.build import plain_message
 from python_ingest.project.nodes import stored, table_of
 
@@ -27,10 +27,11 @@ class Project:
 
     Attributes:
         root: the folder of dbt_project.yml.
-        feeds: the declared feeds by name.
+        feeds: the feeds with a valid declaration by name.
         ops_schema: the schema of the state tables.
         tables: the tables that the project lands, builds and keeps, as `schema.name`.
         manifest: dbt's parsed manifest, so that later commands in this process need not parse again.
+        invalid: the errors of the feeds whose declaration is invalid, by name.
     """
 
     root: Path
@@ -38,6 +39,11 @@ class Project:
     ops_schema: str
     tables: tuple[str, ...] = ()
     manifest: Any = None
+    invalid: Mapping[str, DeclarationError] = field(default_factory=dict)
+
+    def invalid_among(self, names: Sequence[str]) -> list[DeclarationError]:
+        """Return the errors of the named feeds with an invalid declaration; of all, if no name is given."""
+        return [error for name, error in self.invalid.items() if not names or name in names]
 
     @property
     def audit_schema(self) -> str:
@@ -68,14 +74,13 @@ def find_root() -> Path | None:
 
 
 def load(*, silent: bool = False) -> Project:
-    """Parse the project with dbt and validate its feeds.
+    """Parse the project with dbt and validate its feeds; an invalid declaration affects no other feed.
 
     Args:
         silent: whether dbt prints no messages; an error has one of them.
 
     Raises:
         DbtError: if dbt cannot parse the project.
-        DeclarationError: if a feed's declaration is invalid.
     """
     root = enter_root()
     manifest = invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE])
@@ -89,7 +94,8 @@ def load(*, silent: bool = False) -> Project:
     kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
     tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
     tables += [table_of(node) for node in stored(manifest)]
-    return Project(root, feeds_of(sources), ops_schema, tuple(sorted(tables)), manifest)
+    feeds, invalid = declared_feeds(sources)
+    return Project(root, feeds, ops_schema, tuple(sorted(tables)), manifest, invalid)
 
 
 def invoke_dbt(arguments: Sequence[str]) -> Any:

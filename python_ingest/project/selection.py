@@ -21,6 +21,12 @@ def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
     Raises:
         DbtError: if dbt does not understand the selectors, or they match nothing.
     """
+    names = selected_names(project, selection)
+    return [project.feeds[name] for name in names if name in project.feeds]
+
+
+def selected_names(project: Project, selection: Sequence[str]) -> list[str]:
+    """Return the names of the selected feeds as `selected_feeds` does, also of invalid declarations."""
     from dbt.cli.main import dbtRunner
 
     output = ("--output", "json", "--output-keys", "unique_id")
@@ -33,14 +39,12 @@ def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
             f"Nothing matches {' '.join(selection)}{f': {outcome.exception}' if outcome.exception else ''}.",
             f"{similar_names(project.manifest, selection)}`dbt ls` lists what can be selected.",
         )
-    nodes = project.manifest.nodes
+    nodes, declared = project.manifest.nodes, {*project.feeds, *project.invalid}
     read = [below for name in chosen if name in nodes for below in nodes[name].depends_on_nodes]
     for names in (chosen, read):
         sources = [project.manifest.sources[name] for name in names if name in project.manifest.sources]
-        if feeds := {
-            s.name: project.feeds[s.name] for s in sources if s.name in project.feeds and s.external
-        }:
-            return list(feeds.values())
+        if feeds := dict.fromkeys(s.name for s in sources if s.name in declared and s.external):
+            return list(feeds)
     return []
 
 

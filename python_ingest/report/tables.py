@@ -68,7 +68,9 @@ def rejections(spark: SparkSession, ops_schema: str, rejected_tables: Sequence[s
             "select 'record', feed, reason, if(replayed_batch is null, 0, 1), path "
             f"from {ops_schema}.rejected_records"
         )
-    parts += [f"select 'row', '{table}', {REASON}, 0, null from {table}" for table in rejected_tables]
+    # a reason may end with the value that broke the rule: `n is not a bigint: 7.5`
+    rule = f"split_part({REASON}, ': ', 1)"
+    parts += [f"select 'row', '{table}', {rule}, 0, null from {table}" for table in rejected_tables]
     if not parts:
         return ()
     rows = spark.sql(

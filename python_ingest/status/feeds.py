@@ -12,7 +12,7 @@ from python_ingest.bronze.lost_rows import doubt_in
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.clock import Clock, utc_now, utc_time
 from python_ingest.console.output import count_of
-from python_ingest.errors import TidemarkError
+from python_ingest.errors import DeclarationError, TidemarkError
 from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.files.storage import Storage
@@ -36,8 +36,8 @@ class FeedStatus:
 
     Attributes:
         feed: the feed's name.
-        kind: the kind of its source.
-        source: the location of its source.
+        kind: the kind of its source; `invalid` if its declaration is.
+        source: the location of its source; of an invalid declaration, its file.
         landed_at: when rows last landed.
         last_processed_at: the source's time up to which the feed has landed; for files, the newest file's.
         rows: rows landed.
@@ -115,7 +115,27 @@ def feed_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -
                 problem="; ".join(problem for problem, level in problems.items() if level),
             )
         )
+    found += [_invalid(name, error, landed.get(name, _Landed())) for name, error in project.invalid.items()]
     return sorted(found, key=lambda state: state.feed)
+
+
+def _invalid(name: str, error: DeclarationError, known: _Landed) -> FeedStatus:
+    """Return the state of a feed whose declaration is invalid, so that it cannot land."""
+    return FeedStatus(
+        name,
+        kind="invalid",
+        source=error.file,
+        landed_at=known.landed_at,
+        last_processed_at=known.last_processed_at,
+        rows=known.rows,
+        seconds_behind=None,
+        messages_behind=None,
+        rejected_records=0,
+        rejected_files=0,
+        level=Level.ERROR,
+        left_out=None,
+        problem=f"its declaration is invalid: {error.what}",
+    )
 
 
 def _left_out(spark: SparkSession, feed: FileFeed, now: datetime) -> LeftOut | None:

@@ -47,14 +47,15 @@ def test_a_run_lands_them(lakehouse: project.Project, monkeypatch: pytest.Monkey
     """R2.3: `tidemark run --select source:bronze.transactions+` lands that feed alone; without it, all."""
     landed: list[list[str]] = []
 
-    def land(spark: object, project: object, feeds: list[Any]) -> None:
+    def land(spark: object, project: object, feeds: list[Any]) -> Any:
         landed.append([feed.name for feed in feeds])
+        return [], {}
 
     monkeypatch.setattr(project, "embedded_target", lambda root: "")
     monkeypatch.setattr(project, "load", lambda: lakehouse)
     monkeypatch.setattr(run, "hold", lambda folder: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)
-    monkeypatch.setattr(run, "land", land)
+    monkeypatch.setattr(run, "land_each", land)
     monkeypatch.setattr(run, "build_models", lambda options, project: None)
     cli.run(select=["source:bronze.transactions+"])
     cli.run()

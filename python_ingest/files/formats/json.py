@@ -24,6 +24,7 @@ from python_ingest.files.formats.encodings import is_binary, wide_encoding
 from python_ingest.files.formats.inference import inferred_fields
 from python_ingest.files.formats.json_records import json_rows, parsed_records, types_of
 from python_ingest.files.formats.lines import read_plain_lines
+from python_ingest.files.formats.plain_json import distinct
 from python_ingest.files.inspection import Content
 from python_ingest.files.storage import read_files
 
@@ -72,8 +73,8 @@ class Json:
             "_corrupt_reason is null"
         )
         lost = [
-            f.bool_or(f.col("_lost").getField(field.name)).alias(f"lost{number}")
-            for number, field in enumerate(types)
+            f.bool_or(f.col("_lost").getField(name)).alias(f"lost{number}")
+            for number, name in enumerate(distinct(types).names)
         ]
         inferred = f.expr("schema_of_variant_agg(try_parse_json(_line))").alias("inferred")
         try:

@@ -12,7 +12,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from python_ingest.bronze.columns import Target, fields_of, in_sql
 from python_ingest.files.formats.json_text import HALF, HUGE, holds_half, holds_huge
 from python_ingest.files.formats.lines import HOLDS_NUL, ILLEGIBLE, holds_nul
-from python_ingest.files.formats.plain_json import with_plain
+from python_ingest.files.formats.plain_json import distinct, with_plain
 from python_ingest.files.formats.rescue import NESTED, is_lost, text_in_sql
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def json_rows(
     parsed = parsed_records(lines, types, whole_file=whole_file)
     is_sound = f.col("_corrupt_reason").isNull()
     values = [
-        _value(field.name, field.dataType).alias(t.name) for t, field in zip(targets, types, strict=True)
+        _value(field.name, field.dataType).alias(t.name)
+        for t, field in zip(targets, distinct(types), strict=True)
     ]
     return parsed.select(
         *values,
@@ -67,7 +68,8 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
         whole_file: whether a line may be an array of objects.
 
     Returns:
-        The lines with `_plain`, or otherwise with `_typed`, `_fields`, `_lost` and `_corrupt_reason`.
+        The lines with `_plain`, or otherwise with `_typed`, `_fields`, `_lost` and `_corrupt_reason`. The
+        structs `_plain`, `_typed` and `_lost` have the names of `distinct(types)`.
     """
     has_mark = f.startswith("_line", f.lit("\ufeff"))  # the byte order mark
     lines = lines.withColumn("_line", f.when(has_mark, f.expr("substr(_line, 2)")).otherwise(f.col("_line")))
@@ -87,7 +89,10 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
         with_plain(lines, types)
         .select(
             "*",
-            f.when(is_open, f.from_json(in_object, wrapped, BOUNDED)).getField("record").alias("_typed"),
+            f.when(is_open, f.from_json(in_object, wrapped, BOUNDED))
+            .getField("record")
+            .cast(distinct(types))
+            .alias("_typed"),
             f.when(is_open, f.from_json(in_array, OBJECTS, BOUNDED)).alias("_objects"),
         )
         .withColumn("_fields", f.get("_objects", f.lit(0)))
@@ -101,7 +106,10 @@ def parsed_records(lines: DataFrame, types: StructType, *, whole_file: bool) -> 
         .when(f.size(names) != f.size(f.array_distinct(names)), TWICE)
         .when(~f.coalesce(is_object, f.lit(False)), _wrong(in_array))
     )
-    lost = [f.expr(_lost(field.name, field.dataType)).alias(field.name) for field in types]
+    lost = [
+        f.expr(_lost(field.name, own.name, field.dataType)).alias(own.name)
+        for field, own in zip(types, distinct(types), strict=True)
+    ]
     return parsed.withColumns(
         {"_corrupt_reason": f.when(is_open, reason), "_lost": f.when(is_open, f.struct(*lost))}
     )
@@ -141,7 +149,7 @@ def _value(name: str, of: DataType) -> Column:
 
 
 def _rescued(types: StructType) -> Column:
-    is_lost = [f.col("_lost").getField(name) for name in types.names]
+    is_lost = [f.col("_lost").getField(name) for name in distinct(types).names]
     lost = f.array(*[f.when(one, f.lit(name)) for name, one in zip(types.names, is_lost, strict=True)])
     kept = f.map_filter(
         "_fields",
@@ -153,8 +161,8 @@ def _rescued(types: StructType) -> Column:
     return f.when(has_some, f.nullif(f.to_json(kept), f.lit("{}")))
 
 
-def _lost(name: str, of: DataType) -> str:
-    """Return a SQL condition: the column's value differs from the field's value."""
+def _lost(name: str, own: str, of: DataType) -> str:
+    """Return a SQL condition: the column's value, `own` in `_typed`, differs from the field's value."""
     field = f"_fields[{text_in_sql(name)}]"
     raw = f"nullif(to_json({field}), 'null')" if isinstance(of, NESTED) else f"cast({field} as string)"
-    return f"coalesce({is_lost(raw, f'_typed.{in_sql(name)}', of)}, false)"
+    return f"coalesce({is_lost(raw, f'_typed.{in_sql(own)}', of)}, false)"

@@ -48,8 +48,8 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
         lines: `_line`, one JSON object as text, and `_is_legible`.
         types: the declared fields by their names in the file.
     """
-    if not all(_can_be_plain(field.dataType) for field in types):
-        return lines.withColumn("_plain", f.lit(None).cast(types))
+    if distinct(types) != types or not all(_can_be_plain(field.dataType) for field in types):
+        return lines.withColumn("_plain", f.lit(None).cast(distinct(types)))
     read = StructType([StructField(field.name, _read_as(field.dataType)) for field in types])
     wrapped = f.concat(f.lit("["), "_line", f.lit("]"))
     parsed = lines.select(
@@ -72,6 +72,16 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
     )
     plain = f.when(is_plain, f.col("_values")).alias("_plain")
     return parsed.withColumn("_values", f.struct(*held)).select(*lines.columns, plain)
+
+
+def distinct(types: StructType) -> StructType:
+    """Return the same types, with other names if two names differ in letter case only.
+
+    Spark reads such fields from JSON, but it ignores letter case when a query names a field of a struct.
+    """
+    if len({name.lower() for name in types.names}) == len(types.names):
+        return types
+    return StructType([StructField(f"_{number}", field.dataType) for number, field in enumerate(types)])
 
 
 def _can_be_plain(of: DataType) -> bool:

@@ -1,8 +1,16 @@
-{# The reason of the first broken rule, or null. A rule is a pair: SQL that is true if the rule is broken, and the reason. #}
-{% macro rejection_reason(rules) -%}
+{# The reason of the first broken rule, or null. A rule: SQL that is true if it is broken, the reason, and maybe SQL of the value that broke it.
+   No rule applies to rows for which `unless` is true. #}
+{% macro rejection_reason(rules, unless=none) -%}
     case
-        {% for broken, words in rules -%}
-        when {{ broken }} then '{{ dbt.escaped(words) }}'
+        {% if unless -%}
+        when {{ unless }} then null
+        {% endif -%}
+        {% for rule in rules -%}
+        when {{ rule[0] }} then {% if rule | length > 2 -%}
+        concat('{{ dbt.escaped(rule[1]) }}', {{ dbt.shown_value(rule[2]) }})
+        {%- else -%}
+        '{{ dbt.escaped(rule[1]) }}'
+        {%- endif %}
         {% endfor -%}
     end
 {%- endmacro %}
