@@ -251,7 +251,7 @@ class Lander:
             }
             rows, table_id = self._bronze.rows(batch), self._bronze.identity()
             outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
-        outcome.grain += self._grain.after(batch)
+        outcome.grain += self._grain.after(batch, sum(rows for rows, _ in counted.values()))
         self._ingested_files.confirm(batch, {path: rows for path, (rows, _) in counted.items()})
         self._retraction.count(batch, outcome)
         outcome.files += len(batch.landing)
