@@ -26,6 +26,7 @@ from tests.lakehouse.conftest import FIXTURES
 pytestmark = pytest.mark.R1
 Item = tuple[str, str, int]  # id, quantity as text, version
 Held = dict[str, tuple[int, int]]  # by id, quantity and version
+MODELS = ("landed_last", "newest")
 SEED, STEPS, FIRST_TIME = 39, 6, 1_700_000_000
 
 
@@ -81,9 +82,13 @@ class Stock:
 
     def check(self) -> None:
         """Build, and compare both models with what they should hold."""
-        assert build([*ONLY_TABLES], lambda _: None, self.project.manifest).failed == []
+        assert self.build(*MODELS) == []
         assert self.held("landed_last") == self.expected(by_version=False)
         assert self.held("newest") == self.expected(by_version=True)
+
+    def build(self, *models: str) -> list[Any]:
+        options = [*ONLY_TABLES, "--select", *models]
+        return list(build(options, lambda _: None, self.project.manifest).failed)
 
     def held(self, model: str) -> Held:
         rows = self.spark.table(f"{self.prefix}_silver.{model}").collect()
@@ -92,7 +97,7 @@ class Stock:
         return found
 
     def verify(self) -> None:
-        assert [(one.holds, one.rows > 0) for one in verify(self.spark, [])] == [(True, True)] * 2
+        assert [(one.holds, one.rows > 0) for one in verify(self.spark, MODELS)] == [(True, True)] * 2
 
 
 @pytest.fixture
@@ -160,6 +165,11 @@ def test_silver_follows_the_files_that_are_there(stock: Stock) -> None:
     _disturb(stock)
     stock.check()
     stock.verify()
+
+    ((_, message),) = stock.build("forgetful")
+    assert (
+        "forgetful: it reads a feed with `on_removed: retract`, but does not select `_is_deleted`" in message
+    )
 
 
 def _lose_tombstones(stock: Stock) -> None:
