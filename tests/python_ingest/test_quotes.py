@@ -228,7 +228,8 @@ def test_spark_parses_a_closed_record_to_its_end(spark: SparkSession) -> None:
         closed = records.where(f.rlike("col", f.lit(grammar.closed_record())) & (f.trim("col") != ""))
         longer = f.concat("col", f.lit(",the end"))
         fields = f.from_csv(longer, schema, {"escape": grammar.escape})
-        for record, values in closed.select("col", fields).collect():
+        for record, row in closed.select("col", fields).collect():
+            values = list(row)
             assert "the end" in values, record
             breaks = sum((value or "").count("\n") for value in values)
             assert breaks == record.count("\n"), record
