@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from python_ingest import project
-from python_ingest.commands.add_feed import add_feed
+from python_ingest.commands.add_feed import add_feed, dates_of
 from python_ingest.commands.doctor import doctor
 from python_ingest.commands.erase import erase
 from python_ingest.commands.explain import show_plans
@@ -28,6 +28,8 @@ from python_ingest.commands.options import (
     Comment,
     CompareAll,
     CsvFile,
+    DateFormats,
+    DayFirst,
     Days,
     Debug,
     Delimiter,
@@ -137,11 +139,13 @@ def add(  # noqa: PLR0913, PLR0917  # the options of the command
     footer: Footer = None,
     comment: Comment = None,
     sheet: Sheet = None,
+    date_format: DateFormats = None,
+    day_first: DayFirst = None,
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
     lakehouse = opened()
-    add_feed(path, name, lakehouse, names_in(key), choices.checked())
+    add_feed(path, name, lakehouse, names_in(key), choices.checked(), dates_of(date_format or [], day_first))
 
 
 @app.command("replay-rejected")

@@ -106,9 +106,10 @@ class LostRows:
     def _counted(self) -> tuple[int, list[Lost]]:
         """Return bronze's version and the lost rows, with one query whose result is only these rows."""
         version = present_version(self._spark, self._bronze.name)
+        path = self._bronze.counted_as(FILE)
         found = self._spark.sql(
             "select batch_id, path, count(*) as found from "
-            f"(select _batch_id as batch_id, {FILE} as path from {self._bronze.name}) "
+            f"(select _batch_id as batch_id, {path} as path from {self._bronze.name}) "
             f"group by grouping sets ((batch_id, path), (batch_id))"
         )
         rows = _joined(self._landings.landed(), found)
@@ -128,6 +129,8 @@ class LostRows:
             TableFeed: "`land_again` (compares all rows of the source) or `accept` (continues without them)",
             TopicFeed: "`accept` (continues without them)",
         }
+        if isinstance(self._feed, FileFeed) and self._feed.external.retracts:
+            ways[FileFeed] = ways[TopicFeed]
         choice = next(said for kind, said in ways.items() if isinstance(self._feed, kind))
         return LandingError(
             f"{gone(self._bronze.name, lost)} ({doubt.cause}). Nothing landed.",

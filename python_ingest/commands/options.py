@@ -75,6 +75,14 @@ MetricsFile = Annotated[
     Optional[Path],
     typer.Option("--openmetrics", help="Also write metrics for Prometheus to this file.", resolve_path=True),
 ]
+DateFormats = Annotated[
+    Optional[list[str]],
+    typer.Option("--date-format", help="The format of a column's dates: ordered=d/M/yyyy; can be repeated."),
+]
+DayFirst = Annotated[
+    Optional[bool],
+    typer.Option("--day-first/--month-first", help="What dates begin with where the values do not show it."),
+]
 OlderThan = Annotated[int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")]
 LogOlderThan = Annotated[
     int,

@@ -5,6 +5,7 @@ A feed is a dbt source table with an `external:` block; there is no second list 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
 PII = "personal columns"
+KEY = "columns of the key"
 NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
@@ -33,6 +35,7 @@ FIXES = {
     "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
     "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
+    "key": "Name declared columns of simple types: `key: [state, country]`, `newest_by: updated_at`.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
     "`config: {meta: {field: …}}` of a column gives its name in the file.",
@@ -123,6 +126,17 @@ class FileFeed(Feed):
         other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
         if self.external.file_format in ("csv", "excel") and other:
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_of_columns(self) -> FileFeed:
+        types = {column.name: column.data_type for column in self.columns}
+        newest_by = self.external.newest_by
+        for name in (*self.external.key, *([newest_by] if newest_by else [])):
+            if name not in types:
+                raise ValueError(f"{KEY}: '{name}' is no declared column")
+            if re.match("(?i)(struct|array|map|variant)", types[name]):
+                raise ValueError(f"{KEY}: '{name}' has type {types[name]}, which is not simple")
         return self
 
     @model_validator(mode="after")
@@ -269,8 +283,10 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
         path = ["columns", *(path or ["data_type"])]
     elif PII in first["msg"]:
         path = ["external", "pii"]
+    elif KEY in first["msg"]:
+        path = ["external", "key"]
     problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "missing" and NO_TEXT not in problem and PII not in problem:
+    if first["type"] != "missing" and first["loc"]:
         problem += f" (it is {first['input']!r})"
     fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
     if NO_TEXT in problem:

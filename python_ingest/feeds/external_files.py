@@ -12,6 +12,7 @@ from python_ingest.feeds.csv_grammar import Grammar
 
 OnChange = Literal["reland", "error", "ignore"]
 OnLostRows = Literal["stop", "land_again", "accept"]
+OnRemoved = Literal["keep", "retract"]
 Policy = Literal["evolve", "rescue", "reject", "fail"]
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -34,6 +35,13 @@ def _seconds(value: Any) -> Any:
     return int(found[1]) * SPANS[found[2]]
 
 
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Name = Annotated[str, Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
 SIGNS = ("delimiter", "quote", "escape", "comment")
@@ -196,6 +204,13 @@ class FilesExternal(Strict):
         max_files, max_bytes: limits of one batch.
         max_rejected_records, max_rejected_share: how many records of a batch may be broken, and which
             share of them (0 to 1); with more, nothing of the batch lands.
+        key: the declared columns that identify a record within a file.
+        newest_by: the declared column that tells the versions of a key apart.
+        max_repeated_share: which share of a file's records (0 to 1) may be lost because others with the same
+            key have another content; with more, nothing of the batch lands.
+        on_removed: what to do with rows that a file no longer has, and with rows of files that are gone:
+            `keep` them, or `retract` their keys.
+        max_removed_share: which share of the landed files (0 to 1) may be gone at once under `retract`.
         contract: how to treat files with other columns.
         pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
         hash_pii: whether bronze has HMAC-SHA256 of these values, under the secret TIDEMARK_PII_KEY.
@@ -214,6 +229,11 @@ class FilesExternal(Strict):
     max_bytes: Bytes = 64 * 10**9
     max_rejected_records: int | None = Field(default=None, ge=0)
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
+    key: Names = ()
+    newest_by: Name | None = None
+    max_repeated_share: Share | None = None
+    on_removed: OnRemoved = "keep"
+    max_removed_share: Share = 0.5
     contract: Contract = Contract()
     pii: tuple[str, ...] = ()
     hash_pii: bool = False
@@ -257,6 +277,27 @@ class FilesExternal(Strict):
             if not pattern or pattern.startswith("/") or ".." in pattern.split("/") or "\\" in pattern:
                 raise ValueError("it must be below the location: no leading `/`, no `..`, no `\\`")
         return value
+
+    @model_validator(mode="after")
+    def _have_a_key(self) -> FilesExternal:
+        uses = {
+            "newest_by": self.newest_by,
+            "max_repeated_share": self.max_repeated_share is not None,
+            "on_removed: retract": self.retracts,
+        }
+        for option, is_set in uses.items():
+            if is_set and not self.key:
+                raise ValueError(f"`{option}` needs `key`, the columns that identify a record")
+        if self.retracts and self.discovery != "manifest":
+            raise ValueError("`on_removed: retract` needs `discovery: manifest`, which compares all files")
+        if self.retracts and self.on_lost_rows == "land_again":
+            raise ValueError("`on_removed: retract` cannot be combined with `on_lost_rows: land_again`")
+        return self
+
+    @property
+    def retracts(self) -> bool:
+        """True if rows that disappear from the files are retracted."""
+        return self.on_removed == "retract"
 
 
 class CsvExternal(FilesExternal):

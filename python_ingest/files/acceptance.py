@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
+from python_ingest.files.grain import FileGrain
 from python_ingest.files.inspection import GROWING, Content, Part
 from python_ingest.files.storage import Storage
 from python_ingest.files.unpacking import Unpacker
@@ -53,6 +54,9 @@ class Landed:
         resumed: number of the batch that an earlier run planned and this run finished.
         settled: the result of the check for rows that bronze may have lost.
         left_out: files below the location that match no pattern.
+        grain: files with several records of one key, or with records without a key.
+        removed: paths of landed files that are gone; their keys were retracted now.
+        retracted: keys retracted now, of files that are gone and of rows that changed files no longer have.
     """
 
     feed: str
@@ -72,6 +76,9 @@ class Landed:
     resumed: int | None = None
     settled: Settled | None = None
     left_out: LeftOut = field(default_factory=LeftOut)
+    grain: list[FileGrain] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    retracted: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,14 @@ class Examined:
         reads: what is read of it, with the layout of each.
         plan: its row in `ops.ingested_files`.
         changes: the changes to bronze.
+        replaces: the batch of the earlier content that it replaces; None for a new file.
     """
 
     file: SourceFile
     reads: tuple[tuple[Part, Hashable], ...]
     plan: PlannedFile
     changes: tuple[Change, ...] = ()
+    replaces: int | None = None
 
 
 class Examiner:
@@ -150,7 +159,7 @@ class Examiner:
                 examined = self._examined(content, file, plan, targets)
                 if not isinstance(examined, Rejection):
                     targets = evolved_targets(targets, examined.changes)
-                    accepted.append(examined)
+                    accepted.append(replace(examined, replaces=candidate.landed_batch))
                     continue
                 outcome.rejected[file.path] = examined.reason
                 if examined.reason != candidate.rejected_reason:
@@ -160,8 +169,8 @@ class Examiner:
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
         """Return the files of a planned batch, or None if one of them is not as it was planned."""
-        found = self.as_planned(batch.files, listing, targets)
-        if len(found) < len(batch.files):
+        found = self.as_planned(batch.landing, listing, targets)
+        if len(found) < len(batch.landing):
             return None
         if any(change.kind != "missing_column" for examined in found for change in examined.changes):
             return None  # bronze has not been evolved for these changes

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from rich.filesize import decimal
 
 from python_ingest.errors import PackedError
-from python_ingest.feeds.external_files import FilesExternal
+from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.paths import MEMBER, file_of, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.failures import in_plain_words, innermost
@@ -106,7 +106,7 @@ class Contents:
         has_lines: whether the files are text that is read line by line.
     """
 
-    def __init__(self, spark: SparkSession, external: FilesExternal, *, has_lines: bool) -> None:
+    def __init__(self, spark: SparkSession, external: AnyFiles, *, has_lines: bool) -> None:
         jvm: Any = spark.sparkContext._jvm
         self._spark = spark
         self._jvm = jvm

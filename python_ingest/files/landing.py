@@ -8,7 +8,7 @@ as landed. If a run is killed at any point, the next run finishes the planned ba
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from python_ingest.bronze.contract import evolved_targets
 from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.rescued import rescued_in
-from python_ingest.bronze.table import BronzeTable
+from python_ingest.bronze.table import BronzeTable, Counted
 from python_ingest.clock import Clock, utc_now
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
@@ -27,14 +27,16 @@ from python_ingest.feeds.paths import file_of
 from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
 from python_ingest.files.broken_files import broken_one, sorted_out
+from python_ingest.files.grain import Grain
 from python_ingest.files.inspection import Contents
 from python_ingest.files.landing_again import LandingAgain
 from python_ingest.files.progress import Progress
 from python_ingest.files.replay import Replayer
+from python_ingest.files.retraction import Retraction
 from python_ingest.files.rows import Places, bronze_rows, format_of
 from python_ingest.files.storage import Storage
 from python_ingest.files.unpacking import Unpacker
-from python_ingest.ops.batch import Batch
+from python_ingest.ops.batch import RETRACTED, Batch
 from python_ingest.ops.bronze_checks import BronzeChecks, Lost
 from python_ingest.ops.candidate import Candidate, Compared
 from python_ingest.ops.ingested_files import IngestedFiles
@@ -82,6 +84,8 @@ class Lander:
         self._places = Places(self._storage.root, unpacker.staging, feed.partition_names)
         self._examiner = Examiner(feed, self._storage, unpacker, self._reader, self._ingested_files)
         checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._retraction = Retraction(spark, feed, self._bronze, self._ingested_files, self._storage)
+        self._grain = Grain(feed, self._bronze)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
     def land(self) -> Landed:
@@ -99,6 +103,7 @@ class Lander:
     def _land_new(self, outcome: Landed) -> None:
         listing, compared = self._begun(outcome)
         outcome.known, outcome.left_out = compared.known, compared.left_out
+        self._retraction.land_removed(outcome, self._clock)
         while True:
             found = [c for c in compared.candidates if c.file.path not in outcome.rejected]
             outcome.rejected |= {c.file.path: str(c.rejected_reason) for c in found if is_known_as_broken(c)}
@@ -152,9 +157,10 @@ class Lander:
             try:
                 rows = self._rows(accepted)
                 check_broken_records(self._feed, rows)
-                planned = [examined.plan for examined in accepted]
+                grain = self._grain.before(rows)
+                planned = self._retraction.plan(accepted)
                 batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
-                self._bronze.append(rows, batch)
+                self._retraction.append(batch, rows, accepted, self._rows)
             except (Py4JJavaError, PySparkException) as error:
                 sound, broken = sorted_out(error, accepted, self._rows)
                 if batch:
@@ -163,6 +169,7 @@ class Lander:
                 outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
                 accepted = sound
             else:
+                outcome.grain += grain
                 self._confirm(batch, partial(list, accepted), outcome)
                 return
 
@@ -209,9 +216,9 @@ class Lander:
         if self._bronze.has(batch):
             self._confirm(batch, lambda: unchanged() or [], outcome)
         else:
-            files = unchanged()
+            files = unchanged() if not batch.retracts else None
             if files is None:
-                self._ingested_files.abandon(batch, "a file of the batch was changed or deleted")
+                self._ingested_files.abandon(batch, "its files changed, or it retracts keys")
                 return True
             try:
                 self._bronze.append(self._rows(files), batch)
@@ -256,9 +263,16 @@ class Lander:
         landed: Counter[str] = Counter()
         for path, number in counted.items():
             landed[path if path in planned else file_of(path)] += number.rows
+        outcome.grain += self._grain.after(batch)
         self._ingested_files.confirm(batch, landed)
-        outcome.files += len(batch.files)
-        outcome.rows += sum(number.rows for number in counted.values())
-        outcome.broken += sum(number.broken for number in counted.values())
-        if any(number.rescued for number in counted.values()):
-            outcome.rescued.add(rescued_in(self._bronze.rows(batch), self._bronze.targets))
+        self._retraction.count(batch, outcome)
+        self._count(batch, counted, outcome)
+
+    def _count(self, batch: Batch, counted: Mapping[str, Counted], outcome: Landed) -> None:
+        of_files = [number for path, number in counted.items() if path != RETRACTED]
+        outcome.files += len(batch.landing)
+        outcome.rows += sum(number.rows for number in of_files)
+        outcome.broken += sum(number.broken for number in of_files)
+        if any(number.rescued for number in of_files):
+            rows = self._bronze.rows(batch).where(self._bronze.of_files)
+            outcome.rescued.add(rescued_in(rows, self._bronze.targets))

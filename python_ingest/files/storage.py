@@ -75,7 +75,7 @@ class Storage:
         self._unlisted: dict[str, str] = {}
         self._real_folders: dict[str, bool] = {}
 
-    def listing(self, now: datetime) -> DataFrame:
+    def listing(self, now: datetime, *, settled: bool = True) -> DataFrame:
         """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`, `is_left_out`.
 
         Files that neither the feed's pattern nor another feed selects are left out; documents are not named.
@@ -85,6 +85,7 @@ class Storage:
 
         Args:
             now: the current time, UTC.
+            settled: False to include the files younger than `settle`.
 
         Raises:
             LandingError: if the location does not exist or is not a folder.
@@ -105,7 +106,7 @@ class Storage:
             .where(~f.col("is_left_out") | ~self._is_meant_to_stay())
             .where(~self._is_excluded())
             .where(~f.endswith("path", f.lit(COPIED)))
-            .where(~young if settle else f.lit(True))  # a store's clock may be ahead of this one
+            .where(~young if settle and settled else f.lit(True))  # a store's clock may be ahead of this one
         )
 
     def left_out(self, now: datetime) -> LeftOut:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.feeds.csv_grammar import Grammar
-from python_ingest.feeds.external_files import CsvExternal, FilesExternal
+from python_ingest.feeds.external_files import AnyFiles, CsvOptions, ExcelExternal
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.rescue import text_in_sql
 from python_ingest.files.storage import read_files
@@ -33,11 +33,10 @@ class TextChecks:
     encoding: str
 
     @classmethod
-    def of(cls, external: FilesExternal) -> TextChecks | None:
+    def of(cls, external: AnyFiles) -> TextChecks | None:
         """Return the checks for a feed, or None if its files are not CSV."""
-        if not isinstance(external, CsvExternal):
-            return None
-        return cls(external.options.grammar, external.options.encoding)
+        options = external.options.as_csv() if isinstance(external, ExcelExternal) else external.options
+        return cls(options.grammar, options.encoding) if isinstance(options, CsvOptions) else None
 
     @property
     def may_be_utf8(self) -> bool:

@@ -15,8 +15,8 @@ class Noted:
 
     Attributes:
         file: the file.
-        state: planned, landed, rejected, ignored or abandoned.
-        reason: why it was rejected, ignored or abandoned.
+        state: planned, landed, removed, rejected, ignored or abandoned.
+        reason: why it was removed, rejected, ignored or abandoned.
         batch_id: its batch, if it is in one.
         row_count: its rows in bronze, if it landed.
     """

@@ -1,23 +1,35 @@
-"""A proposed column: its name, its types and its SQL in silver."""
+"""A proposed column: its name, its types, its SQL in silver and its rules."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from python_ingest.errors import TidemarkError
-from python_ingest.files.formats.rescue import text_in_sql
 from python_ingest.scaffold.reading.names import column_names
 from python_ingest.scaffold.sampling import Sample
+from python_ingest.scaffold.value_types import ValueType
 
 JINJA = re.compile(r"\{[{%#]+")
-WORDS = {
+WORDS = {  # of a type; `a number` and `a time` follow for what is not here
     "bigint": "a whole number",
-    "decimal": "a number",
-    "date": "a date (yyyy-MM-dd)",
-    "timestamp": "a time (yyyy-MM-ddTHH:mm:ss)",
+    "int": "a whole number",
+    "smallint": "a whole number",
+    "tinyint": "a whole number",
     "boolean": "true or false",
+    "date": "a date",
+    "string": "text",
+    "array": "a list",
+    "struct": "an object",
+    "map": "an object",
+    "binary": "bytes",
 }
+ISO = {"date": "yyyy-MM-dd", "timestamp": "yyyy-MM-ddTHH:mm:ss"}
+MACROS = {"bigint": "as_integer", "boolean": "as_boolean", "date": "as_date", "double": "as_double"}
+LEAVES = 40  # most fields of an object that get a rule of their own
 
 
 @dataclass(frozen=True)
@@ -28,52 +40,47 @@ class Proposed:
         name: the name in bronze and silver.
         field: the name in the file.
         bronze_type: the type in bronze.
-        type: the type in silver.
+        value: the type of its text in silver.
         is_required: whether every record of the sample has a value.
-        nulls: words that mean NULL in the file.
         is_keyword: whether the column was renamed because its name is an SQL keyword.
     """
 
     name: str
     field: str
     bronze_type: str
-    type: str
+    value: ValueType
     is_required: bool
-    nulls: tuple[str, ...] = ()
     is_keyword: bool = False
 
     @property
+    def type(self) -> str:
+        """The type in silver."""
+        if self.bronze_type == "string":
+            return self.value.type
+        return "string" if self.bronze_type.startswith("map<") else self.bronze_type
+
+    @property
     def is_cast(self) -> bool:
-        """Whether the types in silver and bronze differ."""
-        return self.type != self.bronze_type
+        """Whether text of bronze has another type in silver."""
+        return self.bronze_type == "string" and self.type != "string"
 
     @property
     def sql(self) -> str:
-        """The SQL of the value in silver."""
-        if self.type.startswith("map<"):
+        """The value in silver, as a macro's call or SQL."""
+        if self.bronze_type.startswith("map<"):
             return f"to_json({self.name})"
-        if self.type == "string":
-            return f"nullif(trim({self.name}), '')"
-        if not self.is_cast:
+        if self.bronze_type != "string":
             return self.name
-        if self.type == "date":
-            return f"cast(try_to_timestamp({self.name}, 'yyyy-MM-dd') as date)"
-        if self.type.startswith("decimal"):
-            scale = int(self.type.rstrip(")").partition(",")[2])
-            pattern = f"^-?[0-9]{{1,{18 - scale}}}([.][0-9]{{1,{scale}}})?$"
-            return f"if({self.name} rlike '{pattern}', try_cast({self.name} as {self.type}), null)"
-        return f"try_cast({self.name} as {self.type})"
+        macro = "as_text" if self.type == "string" else MACROS.get(self.type)
+        macro = macro or ("as_decimal" if self.type.startswith("decimal") else "as_timestamp")
+        shown = [(name, words) for name, words in self.value.arguments if (name, words) not in DEFAULTS]
+        arguments = [in_jinja(self.name), *(f"{name}={in_jinja(word)}" for name, word in shown)]
+        return f"{{{{ {macro}({', '.join(arguments)}) }}}}"
 
     @property
-    def broken(self) -> str:
-        """The condition for a value that is present but does not have the column's type."""
-        words = ", ".join(text_in_sql(word) for word in ("", *self.nulls))
-        text = f"trim({self.name}_text)"
-        return f"{self.name} is null and {text} {f'not in ({words})' if self.nulls else f'!= {words}'}"
-
-    @property
-    def silver_type(self) -> str:
-        return "string" if self.type.startswith("map<") else self.type
+    def text_name(self) -> str:
+        """The name of the text from which a value is cast."""
+        return f"_{self.name}_text"
 
     @property
     def renamed(self) -> str:
@@ -82,26 +89,116 @@ class Proposed:
 
     @property
     def words(self) -> str:
-        return WORDS[self.type.partition("(")[0]]
+        """What a value is, in words."""
+        if self.is_cast:
+            return self._words_of_text()
+        of = re.split("[(<]", self.bronze_type)[0]
+        return WORDS.get(of, "a time" if of.startswith("timestamp") else "a number")
+
+    def _words_of_text(self) -> str:
+        given = dict(self.value.arguments)
+        if self.type == "boolean":
+            return " or ".join([*given["true_words"], *given["false_words"]])
+        if self.type.startswith("decimal"):
+            known = "a percentage" if given.get("strip") == "%" else "a number"
+            return f"{known} (at most {given['scale']} decimals)"
+        known = WORDS.get(self.type, "a time" if self.type == "timestamp" else "a number")
+        shape = re.sub(r"[\[\]']|\[.SSS\]", "", self.value.format) or ISO.get(self.type, "")
+        return f"{known} ({shape})" if shape else known
+
+    def rules(self, *, is_key: bool) -> Iterator[str]:
+        """Yield the rules, as elements of a list in Jinja.
+
+        Args:
+            is_key: whether the column identifies records, so that it must have a value.
+        """
+        if self.is_cast:
+            broken = f"'{self.name} is null and ' ~ has_value({in_jinja(self.text_name)}, nulls)"
+            yield f"({broken}, {in_jinja(f'{self.name} is not {self.words}')}),"
+        elif self.bronze_type != "string":
+            for condition, words, lost in self._lost():
+                yield f"({in_jinja(condition)} ~ {lost} ~ ' is not null', {in_jinja(words)}, {lost}),"
+        if self.is_required or is_key:
+            yield f"('{self.name} is null', '{self.name} is missing'),"
+
+    def _lost(self) -> Iterator[tuple[str, str, str]]:
+        """Yield a condition, words, and Jinja of the value for values that did not fit in bronze."""
+        whole = f"rescued_value({in_jinja(self.field)})"
+        is_list = re.match(r"(array|map)<[^<]*(<string, ?[^<]*)?>$", self.bronze_type)
+        yield "" if is_list else f"{self.name} is null and ", f"{self.name} is not {self.words}", whole
+        for path, of in leaves_of(self.bronze_type)[:LEAVES]:
+            column = ".".join([self.name, *path])
+            words = Proposed(column, "", of, ValueType(), is_required=False).words
+            at = in_jinja(f", '$.{'.'.join(path)}')")
+            yield f"{column} is null and ", f"{column} is not {words}", f"'get_json_object(' ~ {whole} ~ {at}"
 
 
-def proposed_column(sample: Sample, field: str, entity: str) -> Proposed:
+DEFAULTS = (("true_words", ["true"]), ("false_words", ["false"]))
+
+
+def in_jinja(value: Any) -> str:
+    """Return a value as a literal of Jinja, in printable characters."""
+    if isinstance(value, list):
+        return f"[{', '.join(in_jinja(each) for each in value)}]"
+    text = str(value)
+    if not isinstance(value, str) or (text.isprintable() and not re.search(r"['\\{}]", text)):
+        return f"'{text}'" if isinstance(value, str) else text
+    escaped = json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return "'" + escaped.replace("{", "\\u007b").replace("}", "\\u007d") + "'"
+
+
+def leaves_of(of: str) -> list[tuple[tuple[str, ...], str]]:
+    """Return the paths and types of the fields in a struct that are not text; unusual names are left out."""
+    if not of.startswith("struct<"):
+        return []
+    found: list[tuple[tuple[str, ...], str]] = []
+    for part in _split(of.removeprefix("struct<").removesuffix(">")):
+        name, _, inner = part.partition(":")
+        if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+            found += [((name, *path), leaf) for path, leaf in leaves_of(inner)]
+            found += [((name,), inner)] if "<" not in inner and inner != "string" else []
+    return found
+
+
+def _split(fields: str) -> Iterator[str]:
+    """Yield the fields of a struct's type."""
+    depth, start = 0, 0
+    for at, sign in enumerate(fields):
+        depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and depth == 0:
+            yield fields[start:at].strip()
+            start = at + 1
+    yield fields[start:].strip()
+
+
+def proposed_column(
+    sample: Sample, field: str, entity: str, value: ValueType, *, is_required: bool
+) -> Proposed:
     """Propose a column for a field of the sample.
 
     Args:
         sample: the sample of the files.
         field: the name in the files.
         entity: what one record is; the prefix of the column's name if that is an SQL keyword.
+        value: the type of its text.
+        is_required: whether every record has a value.
 
     Raises:
-        TidemarkError: when dbt would read the field's name as Jinja.
+        TidemarkError: when dbt would read the field's name as Jinja, or cannot hold it.
     """
     (name, is_keyword), of = column_names(tuple(sample.types), entity)[field], sample.types[field]
-    if JINJA.search(field):
+    if JINJA.search(field) or JINJA.search(of):
         raise TidemarkError(
             f"The column name {field!r} would be Jinja in dbt.",
             "Declare the feed by hand, under another name: docs/landing.md.",
         )
-    required = all(row.get(field) is not None for row in sample.records)
-    bronze = "string" if sample.file_format in ("csv", "excel") else of
-    return Proposed(name, field, bronze, of, required, sample.nulls.get(field, ()), is_keyword)
+    if re.search(r"[\ud800-\udfff]", field + of):
+        raise TidemarkError(
+            f"The column name {field!r} has half of a surrogate pair, which no file of dbt can hold.",
+            "Rename the field in the source.",
+        )
+    bronze = "string" if sample.file_format in TEXT else of
+    return Proposed(name, field, bronze, value, is_required, is_keyword)
+
+
+TEXT = ("csv", "excel")  # formats whose values are text in bronze

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
-from python_ingest.files.formats.rescue import text_in_sql
-from python_ingest.scaffold.column import JINJA, Proposed, proposed_column
+from python_ingest.scaffold.column import Proposed, proposed_column
+from python_ingest.scaffold.key_check import KeyCheck, check_key
 from python_ingest.scaffold.keys import chosen_key, key_of
 from python_ingest.scaffold.reading.folder import pattern_of
 from python_ingest.scaffold.sampling import Sample
+from python_ingest.scaffold.typed_sample import Dates, TypedSample, typed_sample
+from python_ingest.scaffold.value_types import ValueType
 
 NEWEST = ("updated_at", "modified_at", "changed_at", "last_updated", "last_modified", "version")
+ORDERED = ("date", "timestamp", "timestamp_ntz", "bigint", "int", "smallint", "double", "float")
 RAW = "data/raw"
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed feed with its silver model."""
+    """A proposed feed with its silver model.
+
+    Attributes:
+        name: the feed's name.
+        location: the folder of its files.
+        pattern: the pattern of their names.
+        sample: the sample of the files, with the types of its text.
+        columns: the columns.
+        key: the columns that identify a record.
+        newest_by: the column that orders versions of a record; None if the file that landed last decides.
+        check: what the records show about the key.
+        unordered: names of columns that would order versions, but are text.
+        counts: how often each value of a text field occurs in the sample.
+        number: the number of records that were read.
+    """
 
     name: str
     location: str
@@ -34,10 +49,10 @@ class Proposal:
     columns: tuple[Proposed, ...]
     key: tuple[Proposed, ...]
     newest_by: Proposed | None
-
-    @property
-    def options(self) -> str:
-        return json.dumps(self.sample.options)
+    check: KeyCheck
+    unordered: tuple[str, ...]
+    counts: Mapping[str, Counter[str]]
+    number: int
 
     @property
     def key_names(self) -> list[str]:
@@ -49,61 +64,21 @@ class Proposal:
         return repr(self.key_names) if len(self.key) > 1 else repr(self.key_names[0])
 
     @property
-    def notes(self) -> list[tuple[str, str]]:
-        """Decisions that the user may not expect: pairs of an event and a message."""
-        said = list(self.sample.notes)
-        if renamed := [column.renamed for column in self.columns if column.name != column.field]:
-            said.append(("renamed", ", ".join(renamed)))
-        for words, fields in _grouped(self.sample.nulls):
-            said.append(("null", f"{', '.join(words)} counts as NULL in {fields}"))
-        for words, fields in _grouped(self.sample.kept_nulls):
-            remedy = f"`options: {{null_value: {json.dumps(['', *words])}}}` of the feed makes it NULL"
-            said.append(("text", f"{', '.join(words)} stays text in {fields}; {remedy}"))
-        return said
-
-    @property
-    def shown(self) -> list[Proposed]:
-        """The columns to show in a test, whose values are the same there as in the file."""
-        simple = [column for column in self.columns if column.type in ("string", "bigint", "int")]
-        keys = [column for column in self.key if column in simple]
-        return [*keys, *[column for column in simple if column not in keys][:3]]
-
-    @property
-    def versions(self) -> list[dict[str, Any]]:
-        """Two records with the same key, the newer one last."""
-        whole = [
-            row for row in self.sample.records if all(row.get(key.field) is not None for key in self.key)
-        ]
-        records = [_without_jinja(record) for record in whole]
-        first = records[0]
-        second = next((row for row in records if row != first), first)
-        if self.newest_by and str(second.get(self.newest_by.field)) < str(first.get(self.newest_by.field)):
-            first, second = second, first
-        return [first, second | {column.field: first[column.field] for column in self.key}]
-
-    def literal(self, column: Proposed, value: Any) -> str:
-        """Return a value of the sample as SQL, in the column's type in bronze."""
-        if value is None:
-            return f"cast(null as {column.bronze_type})"
-        if isinstance(value, (dict, list)):
-            text = text_in_sql(json.dumps(value, default=str))
-            if column.bronze_type == "string":
-                return text
-            return f"from_json({text}, {text_in_sql(column.bronze_type)})"
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        quoted = text_in_sql(text)
-        return quoted if column.bronze_type == "string" else f"cast({quoted} as {column.bronze_type})"
-
-    def expected(self, column: Proposed) -> str:
-        """Return a value of the newest version as YAML."""
-        value = self.versions[1].get(column.field)
-        value = value.strip() or None if isinstance(value, str) else value
-        as_text = column.type == "string" and value is not None
-        return json.dumps(str(value) if as_text else int(value) if value is not None else None)
+    def rules(self) -> list[str]:
+        """The rules, those of columns that must have a value first."""
+        strict = [column for column in self.columns if column.is_required or column in self.key]
+        others = [column for column in self.columns if column not in strict]
+        return [rule for column in (*strict, *others) for rule in column.rules(is_key=column in self.key)]
 
 
-def proposed(
-    sample: Sample, files: Sequence[Path], path: Path, name: str | None, key: Sequence[str] = ()
+def proposed(  # noqa: PLR0913
+    sample: Sample,
+    files: Sequence[Path],
+    path: Path,
+    name: str | None,
+    key: Sequence[str] = (),
+    *,
+    dates: Dates | None = None,
 ) -> Proposal:
     """Propose a feed for sample files.
 
@@ -114,9 +89,11 @@ def proposed(
         name: the feed's name; the default is the folder's name under `data/raw`, else the start of the file
             names.
         key: the columns that identify a record; by default they are found in the sample.
+        dates: what the user says about dates.
 
     Raises:
-        TidemarkError: when it finds no valid name or key, or a field would be Jinja.
+        TidemarkError: when it finds no valid name or key, a field would be Jinja, or the format of dates is
+            not certain.
     """
     folder = path if path.is_dir() else path.parent
     stem = Counter(re.sub(r"\d.*$|\..*$", "", file.name) for file in files).most_common(1)[0][0]
@@ -128,10 +105,11 @@ def proposed(
             "Give `--name` in lower-case letters, digits and `_`.",
         )
     entity = given.removesuffix("s")
-    columns = tuple(proposed_column(sample, field, entity) for field in sample.types)
-    filled = {column.name: column for column in columns if column.is_required}
-    newest = next((filled[wanted] for wanted in NEWEST if wanted in filled), None)
-    fields = chosen_key(sample, key) if key else key_of(sample, entity, newest.field if newest else None)
+    typed = typed_sample(sample, dates or Dates())
+    columns = _columns(sample, typed, entity)
+    newest, unordered = _newest(columns)
+    field = newest.field if newest else None
+    fields = chosen_key(typed.sample, key) if key else key_of(typed.sample, entity, field)
     if fields is None:
         raise TidemarkError(
             f"No column of {files[0]}, and no combination of a few, is unique for each record.",
@@ -139,22 +117,47 @@ def proposed(
         )
     by_field = {column.field: column for column in columns}
     pattern = pattern_of(files, "" if path.is_dir() or sql_name(folder.name) == given else stem)
-    keys = tuple(by_field[field] for field in fields)
-    return Proposal(given, _location(folder), pattern, sample, columns, keys, newest)
+    return Proposal(
+        given,
+        _location(folder),
+        pattern,
+        typed.sample,
+        columns,
+        tuple(by_field[field] for field in fields),
+        newest,
+        check_key(typed.sample.everything(), fields, field),
+        unordered,
+        typed.counts,
+        typed.number,
+    )
 
 
-def _grouped(words: Mapping[str, tuple[str, ...]]) -> list[tuple[tuple[str, ...], str]]:
-    """Return each group of words with the fields that have it."""
-    return [(some, ", ".join(f for f in words if words[f] == some)) for some in dict.fromkeys(words.values())]
+def _columns(sample: Sample, typed: TypedSample, entity: str) -> tuple[Proposed, ...]:
+    columns = tuple(
+        proposed_column(
+            sample, field, entity, typed.values.get(field, ValueType()), is_required=field in typed.required
+        )
+        for field in sample.types
+    )
+    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+    if twice:
+        raise TidemarkError(
+            f"Several columns would have the same name: {', '.join(twice)}.",
+            "Declare the feed by hand: docs/landing.md.",
+        )
+    return columns
 
 
-def _without_jinja(value: Any) -> Any:
-    """Return a value without Jinja in its text, because dbt renders tests."""
-    if isinstance(value, dict):
-        return {_without_jinja(key): _without_jinja(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_without_jinja(inner) for inner in value]
-    return JINJA.sub("{", value) if isinstance(value, str) else value
+def _newest(columns: Sequence[Proposed]) -> tuple[Proposed | None, tuple[str, ...]]:
+    """Return the column that orders versions of a record, and columns of such a name that are text."""
+    named = {column.name: column for column in columns if column.name in NEWEST}
+    found = [named[name] for name in NEWEST if name in named]
+    ordered = (each for each in found if each.is_required and _orders(each.type))
+    return next(ordered, None), tuple(each.name for each in found if each.type == "string")
+
+
+def _orders(of: str) -> bool:
+    return of in ORDERED or of.startswith("decimal")
 
 
 def _location(folder: Path) -> str:

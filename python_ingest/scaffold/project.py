@@ -79,7 +79,7 @@ def write_project(name: str) -> Scaffold:
         )
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
     written = write_templates(PROJECT | missing, name=name, profile=name, is_new=True)
-    _, of_feed = add(RAW.resolve(), None, ["order_id"], {}, partial(sample_of, _no_session))
+    *_, of_feed = add(RAW.resolve(), None, ["order_id"], None, partial(sample_of, _no_session))
     return Scaffold(True, sorted([*written, *of_feed]))
 
 

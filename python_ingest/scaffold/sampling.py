@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from python_ingest.errors import TidemarkError
 from python_ingest.files.formats.inference import storable, type_of
+from python_ingest.scaffold import value_types
 from python_ingest.scaffold.reading.choices import Choices
 from python_ingest.scaffold.reading.csv_sample import read_csv
 from python_ingest.scaffold.reading.excel_sample import read_excel
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
 SAMPLE_FILES = 20
 SAMPLE_RECORDS = 5_000
 MOST_MEMBERS = 1_000  # of zip files
-NULLS = ("na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "?")  # in any letter case
-DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-WHOLE = r"-?(0|[1-9][0-9]{0,17})"
-TYPES = {  # types of text values; the first one that all values match is used
-    "bigint": WHOLE,
-    "decimal": WHOLE + r"([.][0-9]{1,6})?",
-    "date": DAY,
-    "timestamp": DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?",
-    "boolean": r"(?i)true|false",
-}
 
 
 @dataclass(frozen=True)
@@ -153,13 +144,8 @@ def _of_texts(file_format: str, reading: Reading, notes: Sequence[tuple[str, str
 
 def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return the type that fits all values, and the words among them that mean NULL."""
-    words = tuple(sorted({value for value in values if value.lower() in NULLS}))
-    others = [value for value in values if value not in words] if words else values
-    fitting = (of for of, pattern in TYPES.items() if all(re.fullmatch(pattern, value) for value in others))
-    of = next(fitting, "string") if others else "string"
-    if of == "decimal":
-        of = f"decimal(18, {max(len(value.partition('.')[2]) for value in others)})"
-    return of, words
+    found = value_types.type_of(Counter(values))
+    return found.type, found.nulls
 
 
 def _json(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import fastavro
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
 from python_ingest import project
@@ -21,8 +23,9 @@ from python_ingest.commands.build import DATA_ONLY, build_models
 from python_ingest.commands.land import land
 from python_ingest.console.output import output
 from python_ingest.errors import TidemarkError
+from python_ingest.scaffold.declaring import models_yml, sources_yml
 from python_ingest.scaffold.feed import proposed
-from python_ingest.scaffold.sampling import sample_of
+from python_ingest.scaffold.sampling import Sample, sample_of
 from tests.conftest import NIGHTLY, ROOT
 
 pytestmark = pytest.mark.R1
@@ -103,6 +106,8 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
     land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
     built = build_models(["--select", *(f"source:bronze.{name}+" for name in feeds)])
     assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
+        "gold.invoices_per_day": "2 inserted",
+        "gold.readings_per_day": "1 inserted",
         "silver.invoices": "3 inserted",
         "silver.rejected_invoices": "1 inserted",
         "silver.parcels": "2 inserted",
@@ -114,9 +119,9 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
     }
     found = spark.table(f"{prefix}_silver.invoices").orderBy("invoice_id").collect()
     assert [(r["invoice_id"], str(r["amount"]), r["zip"], r["note"]) for r in found] == [
-        (1, "10.50", "01234", None),
-        (2, "7.00", "53111", 'it\'s "big"'),
-        (3, "8.25", "53111", "paid"),
+        (1, "10.500000000", "01234", None),
+        (2, "7.000000000", "53111", 'it\'s "big"'),
+        (3, "8.250000000", "53111", "paid"),
     ]
     (rejected,) = spark.table(f"{prefix}_silver.rejected_invoices").collect()
     assert rejected["rejection_reason"] == "invoice_id is not a whole number"
@@ -173,6 +178,164 @@ def test_wide_files_build(copy: Path, spark: SparkSession, prefix: str) -> None:
     assert max(wrote.seconds for wrote in built.tables) < 60
 
 
+VISITS = ["zip, yes, off, price, seen, updated_at, note"]
+VISITS += [
+    "90210, 5, a, 2.5, 2024-01-01 10:00:00, 9/30/2024 10:00, x\u2028y",
+    "10001, 6, b, 4, 2024-01-02 11:00:00, 9/30/2024 11:00, a\x0bb",
+    "2134, 7, a, 3.5, 2024-01-02 12:00:00, 9/3/2024 12:00, NA",
+]
+LATER = [
+    "90210, 5, a, 2.25, 2024-06-05 10:00:00 Europe/Paris, 10/1/2024 09:00, closed",  # less as text
+    "10001, 6, b, 9, 2024-01-02 11:00:00, 9/29/2024 11:00, late",
+    "02134, 9, c, 1, 2024-06-05 10:00:00, 10/1/2024 09:00, x",
+    "501, 9, c, 3.125, 2024-06-05, 10/1/2024 09:00, x",
+    "502, 9, c, 1.250, 2024-06-05T10:00:00+05:30, 10/1/2024 09:00, x",
+    "503, 9, c, 1e2, 08:15:00, 10/1/2024 09:00, x",
+    "504, 9, c, +1.25, 2024, 10/1/2024 09:00, x",
+    "505, 9, c, 1, 2024-06-05 10:00:00, 30/9/2024 09:00, x",
+    "506, NA, c, .5, 2024-06-05 10:00:00, 10/1/2024 09:00, x",
+]
+EVENTS = """{"id": 1, "n": 5, "place": {"zip": 1}, "at": "x", "updated_at": "2024-01-01T10:00:00+02:00"}
+{"id": 2, "place": {"zip": 2}, "at": "y", "updated_at": "2024-01-01T10:00:00-05:00"}
+"""
+LATER_EVENTS = """{"id": 1, "n": 6, "place": {"zip": 1}, "at": "late", "updated_at": "2024-01-01T09:30+00:00"}
+{"id": 300, "n": 7.5, "place": {"zip": 1}, "at": "z", "updated_at": "2024-01-01T09:30:00Z"}
+{"id": 301, "n": 7, "place": {"zip": "x"}, "at": "z", "updated_at": "2024-01-01T09:30:00Z"}
+{"id": 302, "n": 7, "place": {"zip": 3}, "at": "z", "updated_at": "noon"}
+"""
+BY_KIND = """{{ config(unique_key='kind') }}
+
+select visit_off as kind, count(*) as visit_count, sum(price) as price
+from {{ ref('visits') }}
+group by visit_off
+"""
+
+
+def test_later_files_with_what_the_sample_did_not_show(copy: Path, spark: SparkSession, prefix: str) -> None:
+    """R1.2, R1.4: each value is right in silver or rejected with the reason; a gold model needs no YAML."""
+    visits, events = copy / "data/raw/visits", copy / "data/raw/events"
+    _write(visits / "1.csv", "\n".join(VISITS))
+    _write(events / "1.jsonl", EVENTS)
+    for folder in (visits, events):
+        add_feed(folder, None, project.load())
+    _write(visits / "2.csv", "\n".join([VISITS[0], *LATER]))
+    _write(events / "2.jsonl", LATER_EVENTS)
+    _write(copy / "models/gold/visits/visits_by_kind.sql", BY_KIND)
+    lakehouse = project.load()
+    land(spark, lakehouse, [lakehouse.feeds[name] for name in ("visits", "events")])
+    build_models(["--select", "source:bronze.visits+", "source:bronze.events+"])
+
+    found = spark.table(f"{prefix}_silver.visits").selectExpr(
+        "zip", "price + 0.0d", "cast(seen as string)", "note"
+    )
+    assert sorted(map(tuple, found.collect())) == [
+        (501, 3.125, "2024-06-05 00:00:00", "x"),
+        (502, 1.25, "2024-06-05 04:30:00", "x"),
+        (2134, 3.5, "2024-01-02 12:00:00", "NA"),
+        (10001, 4.0, "2024-01-02 11:00:00", "a\x0bb"),
+        (90210, 2.25, "2024-06-05 08:00:00", "closed"),
+    ]
+    rejected = spark.table(f"{prefix}_silver.rejected_visits")
+    assert sorted(
+        (json.loads(row["raw_record"])["zip"].strip(), row["rejection_reason"]) for row in rejected.collect()
+    ) == [
+        ("02134", "zip is not a whole number"),
+        ("503", "seen is not a time (yyyy-MM-ddTHH:mm:ss)"),
+        ("504", "seen is not a time (yyyy-MM-ddTHH:mm:ss)"),
+        ("505", "updated_at is not a time (M/d/yyyy H:mm:ss)"),
+        ("506", "yes is missing"),
+    ]
+    by_kind = spark.table(f"{prefix}_gold.visits_by_kind").selectExpr("kind", "visit_count", "price + 0.0d")
+    assert sorted(map(tuple, by_kind.collect())) == [("a", 2, 5.75), ("b", 1, 4.0), ("c", 2, 4.375)]
+    kept = spark.table(f"{prefix}_silver.events").selectExpr("id", "event_at", "cast(updated_at as string)")
+    assert sorted(map(tuple, kept.collect())) == [
+        (1, "late", "2024-01-01 09:30:00"),
+        (2, "y", "2024-01-01 15:00:00"),
+    ]
+    reasons = spark.table(f"{prefix}_silver.rejected_events").select("rejection_reason").collect()
+    assert sorted(row[0] for row in reasons) == [
+        "event_place.zip is not a whole number: x",
+        "n is not a whole number: 7.5",
+        "updated_at is not a time (yyyy-MM-ddTHH:mm:ss)",
+    ]
+
+
+@pytest.mark.core
+def test_names_and_values_of_all_kinds_are_yaml(tmp_path: Path) -> None:
+    """R1.2: names such as `yes`, control characters and line breaks come back from the YAML as they are."""
+    names = [
+        "id",
+        "yes",
+        "no ",
+        "on",
+        "null",
+        "~",
+        "1e3",
+        "a: b",
+        "- x",
+        "#c",
+        "q'\"",
+        "x\x00y",
+        "l\u2028s",
+        "\u00e9\u6570",
+        "%",
+    ]
+    values = [
+        "1",
+        "a\x00b",
+        "a\u2028b",
+        "a\x85b",
+        "a\\b",
+        "a\x1b",
+        "\ud800",
+        "*x",
+        "&y",
+        "{{ z }}",
+        "'",
+        "yes",
+        "[",
+        "|",
+        "x" * 999,
+    ]
+    sample = Sample(
+        "csv", {"delimiter": "\t"}, dict.fromkeys(names, "string"), [dict(zip(names, values, strict=True))]
+    )
+    feed = proposed(sample, [tmp_path / "odds.csv"], tmp_path / "odds.csv", None)
+    (source,) = yaml.safe_load(sources_yml(feed))["sources"]
+    (table,) = source["tables"]
+    fields = [
+        column.get("config", {}).get("meta", {}).get("field", column["name"]) for column in table["columns"]
+    ]
+    assert fields[: len(names)] == names
+    assert table["external"]["options"] == {"delimiter": "\t"}
+    models = yaml.safe_load(models_yml(feed))
+    (expected,) = models["unit_tests"][0]["expect"]["rows"]
+    assert expected["id"] == 1
+    rows = models["unit_tests"][0]["given"][0]["rows"]
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
+
+
+def test_a_feed_is_written_whole_or_not_at_all(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.2: names are free in the whole project; if dbt cannot read the files, none of them stays."""
+    folder = _write(copy / "data/raw/daily_sales/1.csv", "id,v\n1,a\n2,b\n").parent
+    lakehouse = project.load()
+    before = sorted(copy.rglob("*"))
+    with pytest.raises(TidemarkError, match=r"already has a model 'daily_sales': models/gold/.*\n.*`--name`"):
+        add_feed(folder, None, lakehouse)
+
+    def fails(*, silent: bool) -> None:
+        assert silent
+        assert Path("macros/staging/staged_sales_of_days.sql").exists()
+        raise TidemarkError("dbt parse failed", "Read its messages.")
+
+    monkeypatch.setattr("python_ingest.scaffold.writing.project.load", fails)
+    with pytest.raises(
+        TidemarkError, match=r"cannot read the project.*dbt parse failed\n.*Nothing was written"
+    ):
+        add_feed(folder, "sales_of_days", lakehouse)
+    assert sorted(copy.rglob("*")) == before
+
+
 FLIGHTS = """year,carrier,flight,dep_time,tailnum,time_hour,name
 2013,UA,1,517,N1,2013-01-01 05:00:00,x
 2013,UA,2,NA,NA,2013-01-01 05:00:00,x
@@ -188,9 +351,11 @@ def test_what_a_file_tells_is_printed(copy: Path, spark: SparkSession, prefix: s
         add_feed(flights, None, project.load())
     said = printed.get()
     assert "renamed year to flight_year (an SQL keyword)" in said
-    assert "null NA, NULL, n/a counts as NULL in dep_time\n" in said
-    assert 'text NA stays text in tailnum; `options: {null_value: ["", "NA"]}`' in said
-    assert "Keeps the last landed row for each time_hour, carrier, flight; use `--key` for other" in said
+    assert (
+        "null empty, NA, NULL, - and 11 other words (in staged_flights.sql) are NULL in columns that" in said
+    )
+    assert "text NA stays text in tailnum; `as_text('tailnum', nulls=['', 'NA'])` makes it NULL" in said
+    assert "key time_hour, carrier, flight: silver keeps the last landed row of each; use `--key`" in said
 
     for name in ("flights_2013 (1).csv", "re-sent flights.csv"):
         shutil.copy(flights, flights.parent / name)
@@ -271,7 +436,7 @@ def test_types_that_fit_all_values(tmp_path: Path) -> None:
         "day": "string",
         "at": "timestamp",
         "n": "bigint",
-        "d": "decimal(18, 2)",
+        "d": "decimal(28, 9)",
         "flag": "boolean",
         "none": "string",
     }
@@ -300,7 +465,7 @@ def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, p
     _write(folder / "2.csv", "visitor_id,city,Channel\n2,Jena,web\n3,Kiel,app\n")
     land(spark, lakehouse, feed)
     assert [wrote.said for wrote in build_models(chosen).tables] == ["1 inserted, 1 updated"]
-    trimmed = "nullif(trim(city), '') as city,\n"
+    trimmed = "{{ as_text('city') }} as city,\n"
     _edit("macros/staging/staged_visitors.sql", trimmed, f"{trimmed}            channel,\n")
     _edit("models/silver/visitors/visitors.sql", "        city,\n", "        city,\n        channel,\n")
     contract = "models/silver/visitors/_silver_visitors__models.yml"

@@ -1,0 +1,3 @@
+{% macro has_value(column, nulls=['']) -%}
+    lower({{ dbt.trimmed(column) }}) not in ({{ dbt.texts_in_sql(nulls) }})
+{%- endmacro %}
