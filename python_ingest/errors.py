@@ -43,6 +43,10 @@ class LandingError(TidemarkError):
     """A feed cannot be landed."""
 
 
+class PackedError(Exception):
+    """Why a file cannot be unpacked or converted: the end of a sentence about it."""
+
+
 class SparkLostError(LandingError):
     """Spark's JVM has ended, so this process cannot continue."""
 

@@ -135,6 +135,13 @@ class TidemarkAdapter(PastAdapter):
         return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
 
     @available
+    def text_that_orders(self, newest_by: list[str], types: dict[str, str]) -> str | None:
+        """Return the column of `newest_by` that orders versions as text, or None."""
+        from python_ingest.sqlcheck.text_order import text_that_orders
+
+        return text_that_orders(newest_by, types)
+
+    @available
     def incremental_plan(self, sql: str, request: dict[str, Any]) -> Plan:
         """Return how a plain model's table is brought up to date (decision 0030).
 

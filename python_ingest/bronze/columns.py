@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 
 @dataclass(frozen=True)
@@ -78,3 +78,27 @@ def type_in_sql(of: DataType) -> str:
     if isinstance(of, MapType):
         return f"map<{type_in_sql(of.keyType)}, {type_in_sql(of.valueType)}>"
     return of.simpleString()
+
+
+def has_text_keys(of: DataType) -> bool:
+    """Return whether the keys of all maps in a type are text, as in JSON."""
+    if isinstance(of, MapType) and not isinstance(of.keyType, StringType):
+        return False
+    return all(map(has_text_keys, _parts(of)))
+
+
+def case_twins(of: DataType) -> list[str]:
+    """Return fields of a struct in a type whose names differ in letter case only; no table can have them."""
+    if isinstance(of, StructType):
+        counts = Counter(name.lower() for name in of.names)
+        if twins := [name for name in of.names if counts[name.lower()] > 1]:
+            return twins
+    return next(filter(None, map(case_twins, _parts(of))), [])
+
+
+def _parts(of: DataType) -> list[DataType]:
+    if isinstance(of, StructType):
+        return [field.dataType for field in of.fields]
+    if isinstance(of, MapType):
+        return [of.keyType, of.valueType]
+    return [of.elementType] if isinstance(of, ArrayType) else []

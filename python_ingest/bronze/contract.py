@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql.types import NullType, StructType
 
-from python_ingest.bronze.columns import Target, fields_of, named
+from python_ingest.bronze.columns import Target, case_twins, fields_of, has_text_keys, named
 from python_ingest.bronze.widening import is_storable, widened
 from python_ingest.errors import LandingError
-from python_ingest.feeds.declarations import FileFeed, TableFeed
+from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
 from python_ingest.ops.schema_changes import Change
 
 WORDS = {
@@ -25,6 +25,28 @@ class Rejection:
     """Why a complete file is rejected."""
 
     reason: str
+
+
+def check_types(feed: Feed, targets: Sequence[Target]) -> None:
+    """Check that a table can have the declared types, and that the feed's format can fill them.
+
+    Raises:
+        LandingError: if it cannot.
+    """
+    is_json = isinstance(feed, FileFeed) and feed.external.file_format == "json"
+    for target in targets:
+        where = f"Feed '{feed.name}': column {target.name}"
+        if twins := case_twins(target.type):
+            raise LandingError(
+                f"{where}: {' and '.join(twins)} differ in letter case only, and a table cannot have both.",
+                f"Declare one of them in {feed.declared_in}: the other one is kept in `_rescued_data`. Or "
+                "declare the column as string.",
+            )
+        if is_json and not has_text_keys(target.type):
+            raise LandingError(
+                f"{where} is a map whose keys are not text, as they are in JSON.",
+                f"Declare it as map<string, …> in {feed.declared_in}, and cast the keys in silver.",
+            )
 
 
 def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool) -> list[Change]:
@@ -58,7 +80,7 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
 
 
 def judged(
-    feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str
+    feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str, *, is_whole: bool = True
 ) -> list[Change] | Rejection:
     """Apply the feed's contract to a file.
 
@@ -67,6 +89,7 @@ def judged(
         path: the file.
         found: how its columns differ.
         has: the start of a sentence about the file's columns, such as `its header`.
+        is_whole: whether `found` is about all columns: then a file with none of them belongs elsewhere.
 
     Returns:
         The changes that bronze must make, or why the file is rejected.
@@ -74,7 +97,7 @@ def judged(
     Raises:
         LandingError: if the contract says `fail`.
     """
-    if refused := _stranger(feed, found, has):
+    if is_whole and (refused := _stranger(feed, found, has)):
         return refused
     evolved = []
     for kind in ("missing_column", "type_change", "new_column"):

@@ -17,11 +17,15 @@ from python_ingest.bronze.history import Doubt, doubt_about, present_version
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
+from python_ingest.feeds.paths import ARCHIVED_IN_SQL
 from python_ingest.lake.table_format import DELTA, table_format
 from python_ingest.ops.bronze_checks import BronzeChecks, Decision, Lost, Settled, gone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+FILE = f"regexp_replace(_source_file, r'{ARCHIVED_IN_SQL}', '$1')"  # of a member its archive
 
 
 class Landings(Protocol):
@@ -102,9 +106,11 @@ class LostRows:
     def _counted(self) -> tuple[int, list[Lost]]:
         """Return bronze's version and the lost rows, with one query whose result is only these rows."""
         version = present_version(self._spark, self._bronze.name)
+        path = self._bronze.counted_as(FILE)
         found = self._spark.sql(
-            f"select _batch_id as batch_id, _source_file as path, count(*) as found from {self._bronze.name} "
-            "group by grouping sets ((_batch_id, _source_file), (_batch_id))"
+            "select batch_id, path, count(*) as found from "
+            f"(select _batch_id as batch_id, {path} as path from {self._bronze.name}) "
+            f"group by grouping sets ((batch_id, path), (batch_id))"
         )
         rows = _joined(self._landings.landed(), found)
         settled = self._checks.settled()
@@ -123,6 +129,8 @@ class LostRows:
             TableFeed: "`land_again` (compares all rows of the source) or `accept` (continues without them)",
             TopicFeed: "`accept` (continues without them)",
         }
+        if isinstance(self._feed, FileFeed) and self._feed.external.retracts:
+            ways[FileFeed] = ways[TopicFeed]
         choice = next(said for kind, said in ways.items() if isinstance(self._feed, kind))
         return LandingError(
             f"{gone(self._bronze.name, lost)} ({doubt.cause}). Nothing landed.",

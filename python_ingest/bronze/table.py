@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
+from python_ingest.bronze.contract import check_types
 from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.errors import LandingError
@@ -26,7 +27,7 @@ from python_ingest.lake.table_format import (
     table_format,
 )
 from python_ingest.lake.tables import create_table
-from python_ingest.ops.batch import Batch
+from python_ingest.ops.batch import RETRACTED, Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -73,6 +74,7 @@ class BronzeTable:
         self.admission = Admission(spark, feed, ops_schema)
         self._metadata = metadata_of(feed)
         self._metadata_names = [column.split()[0] for column in self._metadata]
+        self._retracts = "_first_batch_id" in self._metadata_names
         self._properties = {}
         if table_format(spark) == DELTA:
             self._properties["delta.enableChangeDataFeed"] = "true"
@@ -95,6 +97,8 @@ class BronzeTable:
         """
         self.admission.check()
         declared = [Target(c.name, DataType.fromDDL(c.data_type), c.in_file) for c in self._feed.columns]
+        declared += [Target(name, StringType()) for name in self._feed.partition_names]
+        check_types(self._feed, declared)
         if not table_exists(self._spark, self.name):
             if landed_batch and self._feed.external.on_lost_rows == "stop":
                 raise LandingError(
@@ -109,6 +113,13 @@ class BronzeTable:
             self._last_batch = 0
             return
         held = {field.name: field.dataType for field in self._spark.table(self.name).schema}
+        if "_first_batch_id" in held and not self._retracts:
+            raise LandingError(
+                f"{self.name} has retracted rows, but feed '{self._feed.name}' no longer declares "
+                "`on_removed: retract`.",
+                f"Set it again in {self._feed.declared_in}; or to land everything again without it, drop "
+                "the table and delete the feed's rows from ops.ingested_files and ops.rejected_records.",
+            )
         added = [column for column in self._metadata if column.split()[0] not in held]
         if added:
             self._spark.sql(f"alter table {self.name} add columns ({', '.join(added)})")
@@ -134,9 +145,17 @@ class BronzeTable:
             self._spark.sql(f"alter table {self.name} {statement}")
         self.targets = list(targets)
 
-    def append(self, rows: DataFrame, batch: Batch) -> None:
-        """Append a batch's rows, once."""
-        append_once(self._stamped(rows, batch), self.name, self.writer, batch.batch_id)
+    def append(self, rows: DataFrame, batch: Batch, retracting: DataFrame | None = None) -> None:
+        """Append a batch's rows, once.
+
+        Args:
+            rows: the rows of the source; they get the other columns of the table.
+            batch: the batch.
+            retracting: rows with all columns of the table, to be appended with them.
+        """
+        stamped = self.stamped(rows, batch)
+        stamped = stamped if retracting is None else stamped.unionByName(retracting)
+        append_once(stamped, self.name, self.writer, batch.batch_id)
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def replace(self, rows: DataFrame, batch: Batch, paths: Sequence[str]) -> None:
@@ -149,7 +168,7 @@ class BronzeTable:
         """
         kept: Any = self.rows(batch).agg(f.max("_row_number")).first()
         shift = 0 if kept[0] is None else kept[0] + 1  # row numbers are unique within a batch
-        stamped = self._stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
+        stamped = self.stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
         replace_rows(stamped, self.name, batch.batch_id, paths)
 
     def remove(self, batch: Batch) -> None:
@@ -174,15 +193,26 @@ class BronzeTable:
         rescued = found.rows - found.nulls["_rescued_data"] if "_rescued_data" in found.nulls else None
         return Counted(found.rows, found.rows - found.nulls["_corrupt_record"], rescued)
 
+    def counted_as(self, file: str = "_source_file") -> str:
+        """Return SQL for what a row is counted as: its file, or RETRACTED if the row retracts a key."""
+        return f"if({self.of_files}, {file}, '{RETRACTED}')" if self._retracts else file
+
+    @property
+    def of_files(self) -> str:
+        """SQL that is true for the rows of files, false for those that retract a key."""
+        return "not coalesce(_is_deleted, false) and _first_batch_id is null" if self._retracts else "true"
+
     def counts(self, batch: Batch) -> dict[str, Counted]:
-        """Count the records of a batch by file."""
-        if len(batch.files) == 1 and (appended := self.appended(batch)):
+        """Count the records of a batch by `_source_file`, and those that retract keys as RETRACTED."""
+        path = batch.files[0].path
+        is_plain = len(batch.files) == 1 and not path.lower().endswith(".zip")  # whose rows have other paths
+        if is_plain and (appended := self.appended(batch)):
             if appended.rescued is not None:
-                return {batch.files[0].path: appended}
+                return {path: appended}
             self._count_nulls("_rescued_data")
         columns = (f.count("*"), f.count("_corrupt_record"), f.count("_rescued_data"))
-        counts = self.rows(batch).groupBy("_source_file").agg(*columns)
-        return {path: Counted(*numbers) for path, *numbers in counts.collect()}
+        counts = self.rows(batch).groupBy(f.expr(self.counted_as())).agg(*columns)
+        return {source: Counted(*numbers) for source, *numbers in counts.collect()}
 
     def _count_nulls(self, column: str) -> None:
         """Let Delta keep the number of NULLs of a column of a table that an earlier release has created."""
@@ -214,9 +244,12 @@ class BronzeTable:
             self._last_batch = last[0] or 0
         return self._last_batch
 
-    def _stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
+    def stamped(self, rows: DataFrame, batch: Batch) -> DataFrame:
+        """Return a batch's rows with all columns of the table, as they may be appended."""
         names = [in_sql(target.name) for target in self.targets]
         stamps = {"_batch_id": f.lit(batch.batch_id), "_ingested_at": f.lit(batch.planned_at)}
+        if self._retracts:
+            stamps |= {"_is_deleted": f.lit(False), "_first_batch_id": f.lit(None).cast("bigint")}
         stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
         return self.admission.admitted(stamped, [target.name for target in self.targets])
 

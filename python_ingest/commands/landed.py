@@ -7,8 +7,9 @@ from typing import Any
 
 from python_ingest.bronze.rescued import Rescued
 from python_ingest.console.output import count_of, first_of, output
-from python_ingest.feeds.declarations import Feed
+from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.files.acceptance import Landed
+from python_ingest.files.grain import notes
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.postgresql.outcome import LandedTable
 
@@ -49,6 +50,7 @@ def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
         output.note(event, outcome.settled.message, decision=outcome.settled.decision)
     if isinstance(outcome, Landed):
         _tell_files(outcome)
+        _tell_rows(feed, outcome)
     elif isinstance(outcome, LandedTable):
         _tell_table(outcome)
     elif outcome.broken:
@@ -68,6 +70,8 @@ def _tell_files(outcome: Landed) -> None:
         output.note("set aside", f"{path}: {reason}", path=path)
     for path in outcome.ignored:
         output.note("ignored", f"{path}: changed after it was landed", path=path)
+    if outcome.left_out.files:
+        output.note("left out", outcome.left_out.message, **asdict(outcome.left_out))
     for path in outcome.unsettled:
         output.note("left for the next run", f"{path}: still being written", path=path)
 
@@ -82,6 +86,17 @@ def _tell_rescued(found: Rescued) -> None:
             names = first_of([f"{name} ({number:,})" for name, number in fields.most_common()], FIELDS)
             message = f"{count_of(records, 'record')} {what}: {names}; see _rescued_data"
             output.note("rescued", message, records=records, fields=dict(fields))
+
+
+def _tell_rows(feed: Feed, outcome: Landed) -> None:
+    for path in outcome.removed:
+        output.note("removed", f"{path}: gone from the location; its keys are retracted", path=path)
+    if outcome.retracted:
+        message = f"{count_of(outcome.retracted, 'key')} of rows that are gone or have changed"
+        output.note("retracted", message, keys=outcome.retracted)
+    if isinstance(feed, FileFeed):
+        for event, message in notes(feed, outcome.grain):
+            output.note(event, message)
 
 
 def _tell_table(outcome: LandedTable) -> None:
@@ -112,6 +127,8 @@ def _files_landed(outcome: Landed) -> str:
         parts.append(f"{count_of(outcome.files, 'file')} landed, {count_of(outcome.rows, 'row')}")
     if outcome.replayed:
         parts.append(f"{count_of(outcome.replayed, 'rejected record')} landed")
+    if outcome.removed:
+        parts.append(f"{count_of(len(outcome.removed), 'file')} removed")
     if outcome.waiting:
         parts.append(f"{count_of(outcome.waiting, 'record')} still rejected")
     if not parts:

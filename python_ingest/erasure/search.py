@@ -1,16 +1,20 @@
 """Search files for texts: their bytes, and what is compressed in them.
 
-Parquet is read column by column; gz, zstd, bz2 and lz4 files and the blocks of Avro files are decompressed.
+Parquet is read column by column; gz, zstd, bz2, lz4 and xz files, zip archives, workbooks and the blocks of
+Avro files are decompressed.
 Logs and manifests keep only the beginning of a long value, so a beginning is searched there.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import mmap
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -26,6 +30,9 @@ BEGINNING = 16  # characters: Iceberg's bounds keep 16, Delta's statistics 32
 LOGS = ("_delta_log", "metadata")
 CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
 
+
+# Arrow's errors are of the first kinds, too; an encrypted archive raises a RuntimeError
+UNREADABLE = (OSError, ValueError, IndexError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
 
 Files = Iterator[tuple[PurePosixPath, Path | None]]
 
@@ -115,7 +122,7 @@ def _hit(path: Path, needles: set[bytes]) -> str | None:
             for what, content in _contents(path, data):
                 if any(needle in content for needle in needles):
                     return what
-    except (OSError, ValueError, IndexError, zlib.error) as error:  # Arrow's are of these kinds, too
+    except UNREADABLE as error:
         return f"it cannot be read: {type(error).__name__}"
     return None
 
@@ -128,9 +135,23 @@ def _contents(path: Path, data: mmap.mmap) -> Iterator[tuple[str, bytes]]:
         yield from _parquet(path)
     elif head == b"Obj\x01":
         yield from _avro(data[:])
+    elif head == b"PK\x03\x04":
+        yield from _zip(path)
+    elif head == b"\xfd7zX":
+        yield "decompressed by xz", lzma.decompress(data[:])
     elif codec:
         with path.open("rb") as file, _arrow().CompressedInputStream(file, codec) as stream:
             yield f"decompressed by {codec}", stream.read()
+
+
+def _zip(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of an archive or a workbook, whose XML writes `&` as `&amp;`."""
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            yield f"its member {name}", content
+            if b"&" in content:
+                yield f"its member {name}", unescape(content.decode("utf-8", "replace")).encode()
 
 
 def _parquet(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -5,12 +5,14 @@ A feed is a dbt source table with an `external:` block; there is no second list 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from python_ingest.errors import DeclarationError, LandingError, did_you_mean
+from python_ingest.feeds.coverage import Claim, claims
 from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.external_kinds import AnyExternal, external_keys, external_of
 from python_ingest.feeds.external_table import TableExternal
@@ -21,18 +23,24 @@ IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
 PII = "personal columns"
-NO_TEXT = "CSV holds text, so bronze keeps text"
+KEY = "columns of the key"
+NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, avro or parquet; or `connector` to postgresql or kafka.",
+    "file_format": "Set `file_format` to csv, json, excel, avro, orc or parquet; "
+    "or `connector` to postgresql or kafka.",
     "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
+    "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
+    "key": "Name declared columns of simple types: `key: [state, country]`, `newest_by: updated_at`.",
     "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
     "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
     "`config: {meta: {field: …}}` of a column gives its name in the file.",
-    "data_type": "Set `data_type: string` for CSV; else a Spark SQL type, such as bigint or array<string>.",
+    "data_type": "Set `data_type: string` for CSV and Excel; "
+    "else a Spark SQL type, such as bigint or array<string>.",
 }
 
 
@@ -97,17 +105,38 @@ class Feed(BaseModel):
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """The columns of bronze whose values are in the names of folders; they are not in `columns`."""
+        return ()
+
 
 class FileFeed(Feed):
-    """A feed of files in a folder."""
+    """A feed of files in a folder; `claims` are the files below its location that belong to other feeds."""
 
     external: AnyFiles
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        return tuple(partition.name for partition in self.external.partitions)
 
     @model_validator(mode="after")
     def _csv_holds_text(self) -> FileFeed:
         other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
-        if self.external.file_format == "csv" and other:
+        if self.external.file_format in ("csv", "excel") and other:
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
+        return self
+
+    @model_validator(mode="after")
+    def _key_is_of_columns(self) -> FileFeed:
+        types = {column.name: column.data_type for column in self.columns}
+        newest_by = self.external.newest_by
+        for name in (*self.external.key, *([newest_by] if newest_by else [])):
+            if name not in types:
+                raise ValueError(f"{KEY}: '{name}' is no declared column")
+            if re.match("(?i)(struct|array|map|variant)", types[name]):
+                raise ValueError(f"{KEY}: '{name}' has type {types[name]}, which is not simple")
         return self
 
     @model_validator(mode="after")
@@ -155,6 +184,14 @@ def feeds_of(sources: Iterable[Mapping[str, Any]]) -> dict[str, Feed]:
     return feeds
 
 
+def _with_claims(feed: Feed, feeds: Iterable[Feed]) -> Feed:
+    if not isinstance(feed, FileFeed):
+        return feed
+    others = [other.external for other in feeds if isinstance(other, FileFeed) and other.name != feed.name]
+    patterns = [(other.location, (other.pattern, *other.exclude)) for other in others]
+    return feed.model_copy(update={"claims": claims(feed.external.location, patterns)})
+
+
 def declared_feeds(
     sources: Iterable[Mapping[str, Any]],
 ) -> tuple[dict[str, Feed], dict[str, DeclarationError]]:
@@ -183,7 +220,7 @@ def declared_feeds(
                 feeds[name] = _feed(node)
         except DeclarationError as error:
             invalid[name] = error
-    return feeds, invalid
+    return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}, invalid
 
 
 def choose(
@@ -216,13 +253,16 @@ def _feed(node: Mapping[str, Any]) -> Feed:
     external = {key: value for key, value in node["external"].items() if value not in (None, [], {})}
     columns = [column for name, column in node["columns"].items() if not name.startswith(METADATA_PREFIX)]
     try:
+        validated = external_of(external)
+        in_folders = {partition.name for partition in getattr(validated, "partitions", ())}
+        columns = [column for column in columns if column["name"] not in in_folders]
         return KINDS.get(external.get("connector"), FileFeed)(
             name=node["name"],
             schema_name=node["schema"],
             identifier=node.get("identifier") or node["name"],
             description=node.get("description", ""),
             declared_in=node["original_file_path"],
-            external=external_of(external),
+            external=validated,
             columns=tuple(_column(column) for column in columns),
         )
     except ValidationError as error:
@@ -243,8 +283,10 @@ def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationEr
         path = ["columns", *(path or ["data_type"])]
     elif PII in first["msg"]:
         path = ["external", "pii"]
+    elif KEY in first["msg"]:
+        path = ["external", "key"]
     problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "missing" and NO_TEXT not in problem and PII not in problem:
+    if first["type"] != "missing" and first["loc"]:
         problem += f" (it is {first['input']!r})"
     fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
     if NO_TEXT in problem:

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from python_ingest.feeds.csv_grammar import Grammar
+
 OnChange = Literal["reland", "error", "ignore"]
 OnLostRows = Literal["stop", "land_again", "accept"]
 OnRemoved = Literal["keep", "retract"]
@@ -42,6 +44,7 @@ Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
+SIGNS = ("delimiter", "quote", "escape", "comment")
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 
@@ -60,9 +63,11 @@ class CsvOptions(Strict):
         escape: precedes a quote inside a field; if it is the quote itself, quotes are doubled.
         null_value: the text, or the texts, that stand for NULL.
         encoding: a name that Python and Java know; a byte order mark is recognized.
-        multi_line: True if a quoted field may contain line breaks.
+        multi_line: False if each line is a record, even if a quoted field has no closing quote in it.
         comment: lines that begin with it are not records.
         header: False if the first line is a record; then the declared columns are in the file's order.
+        skip_lines: how many lines at the start are neither header nor records; blank lines count.
+        footer: how many lines at the end are not records; blank lines and comments do not count.
     """
 
     delimiter: Character = ","
@@ -70,9 +75,11 @@ class CsvOptions(Strict):
     escape: Character = '"'
     null_value: tuple[str, ...] = ("",)
     encoding: str = "utf-8"
-    multi_line: bool = False
+    multi_line: bool = True
     comment: Character | None = None
     header: bool = True
+    skip_lines: int = Field(default=0, ge=0, le=1000)
+    footer: int = Field(default=0, ge=0, le=1000)
 
     @field_validator("null_value", mode="before")
     @classmethod
@@ -91,7 +98,16 @@ class CsvOptions(Strict):
     def _differ(self) -> CsvOptions:
         if self.delimiter in (self.quote, self.escape, self.comment):
             raise ValueError("delimiter must differ from quote, escape and comment")
+        if self.comment in (self.quote, self.escape):
+            raise ValueError("comment must differ from quote and escape")
+        if found := [name for name in SIGNS if getattr(self, name) in ("\r", "\n")]:
+            raise ValueError(f"{found[0]} must not be a line break")
         return self
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the files."""
+        return Grammar(self.delimiter, self.quote, self.escape, self.comment, self.multi_line)
 
 
 class JsonOptions(Strict):
@@ -104,8 +120,35 @@ class JsonOptions(Strict):
     whole_file: bool = False
 
 
+class ExcelOptions(Strict):
+    """What of an Excel workbook lands.
+
+    Attributes:
+        sheet: the name of the sheet; None for the only one that holds something.
+        header: False if the first row is a record; then the declared columns are in the sheet's order.
+        skip_lines: number of rows above the header, or above the first record.
+        footer: number of last rows that are not records.
+        null_value: the text, or the texts, that stand for NULL.
+    """
+
+    sheet: str | None = None
+    header: bool = True
+    skip_lines: int = Field(default=0, ge=0)
+    footer: int = Field(default=0, ge=0)
+    null_value: tuple[str, ...] = ("",)
+
+    @field_validator("null_value", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    def as_csv(self) -> CsvOptions:
+        """Return the format of the CSV files to which workbooks are converted."""
+        return CsvOptions(header=self.header, null_value=self.null_value, multi_line=True)
+
+
 class NoOptions(Strict):
-    """Avro and Parquet files describe their own format."""
+    """Avro, ORC and Parquet files describe their own format."""
 
 
 class Contract(Strict):
@@ -131,12 +174,26 @@ class JsonContract(Contract):
     missing_column: Policy = "rescue"
 
 
+class Partition(Strict):
+    """A column whose values are in the names of folders: `year=2025/` for the column `year`.
+
+    Attributes:
+        name: the name of the column in bronze, and in the folders.
+        data_type: `string`; silver casts the values.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    data_type: Literal["string"] = "string"
+
+
 class FilesExternal(Strict):
     """The settings that all file formats share.
 
     Attributes:
         location: the folder that contains the feed's files; no path may lead outside it.
         pattern: a glob: without `/` for file names at any depth, with `/` for paths below the location.
+        exclude: globs of files that do not land, even if `pattern` matches them.
+        partitions: columns whose values are in the names of folders, as dbt-external-tables declares them.
         discovery: `manifest` compares every file's path, size and time; `modified_after` only those of files
             modified after the newest landed file, less `overlap`.
         overlap: how late a file with an older time may appear, under `modified_after`.
@@ -161,6 +218,8 @@ class FilesExternal(Strict):
 
     location: str = Field(min_length=1)
     pattern: str = Field(default="*", min_length=1)
+    exclude: tuple[str, ...] = ()
+    partitions: tuple[Partition, ...] = ()
     discovery: Literal["manifest", "modified_after"] = "manifest"
     overlap: Seconds = 3600
     settle: Seconds = 0
@@ -184,12 +243,61 @@ class FilesExternal(Strict):
         """The name of the source: the folder."""
         return self.location
 
-    @field_validator("pattern")
+    @field_validator("partitions", mode="before")
     @classmethod
-    def _stays_inside(cls, pattern: str) -> str:
-        if pattern.startswith("/") or ".." in pattern.split("/") or "\\" in pattern:
-            raise ValueError("it must be below the location: no leading `/`, no `..`, no `\\`")
-        return pattern
+    def _without_descriptions(cls, value: Any) -> Any:
+        """Drop what dbt adds to a partition: its description and its meta."""
+        if not isinstance(value, (list, tuple)):
+            return value
+        known = Partition.model_fields
+        return [
+            {key: of for key, of in one.items() if key in known and of is not None}
+            if isinstance(one, dict)
+            else {"name": one}
+            for one in value
+        ]
+
+    @field_validator("partitions")
+    @classmethod
+    def _names_differ(cls, value: tuple[Partition, ...]) -> tuple[Partition, ...]:
+        names = [partition.name for partition in value]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"declared twice: {', '.join(twice)}")
+        return value
+
+    @field_validator("exclude", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("pattern", "exclude")
+    @classmethod
+    def _stays_inside(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for pattern in (value,) if isinstance(value, str) else value:
+            if not pattern or pattern.startswith("/") or ".." in pattern.split("/") or "\\" in pattern:
+                raise ValueError("it must be below the location: no leading `/`, no `..`, no `\\`")
+        return value
+
+    @model_validator(mode="after")
+    def _have_a_key(self) -> FilesExternal:
+        uses = {
+            "newest_by": self.newest_by,
+            "max_repeated_share": self.max_repeated_share is not None,
+            "on_removed: retract": self.retracts,
+        }
+        for option, is_set in uses.items():
+            if is_set and not self.key:
+                raise ValueError(f"`{option}` needs `key`, the columns that identify a record")
+        if self.retracts and self.discovery != "manifest":
+            raise ValueError("`on_removed: retract` needs `discovery: manifest`, which compares all files")
+        if self.retracts and self.on_lost_rows == "land_again":
+            raise ValueError("`on_removed: retract` cannot be combined with `on_lost_rows: land_again`")
+        return self
+
+    @property
+    def retracts(self) -> bool:
+        """True if rows that disappear from the files are retracted."""
+        return self.on_removed == "retract"
 
     @model_validator(mode="after")
     def _have_a_key(self) -> FilesExternal:
@@ -220,6 +328,14 @@ class CsvExternal(FilesExternal):
     options: CsvOptions = CsvOptions()
 
 
+class ExcelExternal(FilesExternal):
+    """The block of a feed of Excel workbooks; Excel itself writes `~$name` while a workbook is open."""
+
+    exclude: tuple[str, ...] = ("~$*",)
+    file_format: Literal["excel"]
+    options: ExcelOptions = ExcelOptions()
+
+
 class JsonExternal(FilesExternal):
     """The block of a JSON feed."""
 
@@ -231,8 +347,8 @@ class JsonExternal(FilesExternal):
 class TypedExternal(FilesExternal):
     """The block of a feed whose files contain their columns and types."""
 
-    file_format: Literal["avro", "parquet"]
+    file_format: Literal["avro", "orc", "parquet"]
     options: NoOptions = NoOptions()
 
 
-AnyFiles = CsvExternal | JsonExternal | TypedExternal
+AnyFiles = CsvExternal | ExcelExternal | JsonExternal | TypedExternal

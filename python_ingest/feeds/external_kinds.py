@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from python_ingest.feeds.external_files import AnyFiles, CsvExternal, JsonExternal, TypedExternal
+from python_ingest.feeds.external_files import (
+    AnyFiles,
+    CsvExternal,
+    ExcelExternal,
+    JsonExternal,
+    TypedExternal,
+)
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.feeds.external_topic import TopicExternal
 
 AnyExternal = AnyFiles | TableExternal | TopicExternal
 CONNECTORS: dict[Any, type[AnyExternal]] = {"postgresql": TableExternal, "kafka": TopicExternal}
-FORMATS: dict[Any, type[AnyExternal]] = {"csv": CsvExternal, "json": JsonExternal}
+FORMATS: dict[Any, type[AnyExternal]] = {
+    "csv": CsvExternal,
+    "excel": ExcelExternal,
+    "json": JsonExternal,
+}
 
 
 def external_of(block: Mapping[str, Any]) -> AnyExternal:

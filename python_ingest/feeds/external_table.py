@@ -6,21 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from python_ingest.feeds.external_files import OnLostRows, Seconds, Strict
+from python_ingest.feeds.external_files import Names, OnLostRows, Seconds, Strict
 
 CONNECTION = r"^[a-z][a-z0-9_]*$"
 DAY = 86_400
-
-
-def _listed(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
 
 
 def _window(value: Any) -> Any:
     return None if value == "all" else value
 
 
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_listed)]
 TablePolicy = Literal["evolve", "rescue", "fail"]
 
 

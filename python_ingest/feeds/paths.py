@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 ILLEGAL_IN_URI = re.compile(r'[\x00-\x20"#%<>?\[\\\]^`{|}\x7f]')
 COPIED = "._COPYING_"  # suffix of unfinished copies
+HIDDEN = ("_", ".")  # how the names of hidden files and folders begin
+DOCUMENTS = r"(?i)(?:^|/)(?:readme[^/]*|licen[cs]e[^/]*|[^/]*\.md)\z"  # files that describe data
+IS_DOCUMENT = re.compile(DOCUMENTS.replace(r"\z", r"\Z"))
+MEMBER = "!/"  # between the path of an archive and the path in it
+ARCHIVED = re.compile(rf"(\.zip){MEMBER}.*", re.IGNORECASE | re.DOTALL)
+ARCHIVED_IN_SQL = rf"(?is)(\.zip){MEMBER}.*"
 GLOB_SIGNS = re.compile(r"([\\*?\[\]{}])")
 
 
@@ -41,6 +48,21 @@ def regex_of(pattern: str) -> str:
     wanted = pattern if "/" in pattern else f"**/{pattern}"
     parts = re.split(r"(\*\*/|\*|\?|\[!?[^\]/]+\]|\{[^{}/]+\})", wanted)
     return "^" + "".join(_part(part) for part in parts) + r"\z"
+
+
+def regex_of_any(patterns: Iterable[str]) -> str:
+    """Return the Java regular expression of several globs; of none, one that matches nothing."""
+    return "|".join(f"(?:{regex_of(pattern)})" for pattern in patterns) or r"(?!)"
+
+
+def matcher(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return a Python pattern of globs, for `fullmatch` with a path relative to the feed's location."""
+    return re.compile(regex_of_any(patterns).replace(r"\z)", r"\Z)"))
+
+
+def file_of(source: str) -> str:
+    """Return the listed file of a value of `_source_file`, which may be a member of an archive."""
+    return ARCHIVED.sub(r"\1", source, count=1)
 
 
 def _part(part: str) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from python_ingest.bronze.columns import Target
+from python_ingest.bronze.columns import Target, sql_name
 from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
 from python_ingest.bronze.rescued import Rescued
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
-from python_ingest.files.inspection import GROWING, Content, Contents
+from python_ingest.files.grain import FileGrain
+from python_ingest.files.inspection import GROWING, Content, Part
 from python_ingest.files.storage import Storage
+from python_ingest.files.unpacking import Unpacker
 from python_ingest.ops.batch import Batch, PlannedFile
 from python_ingest.ops.bronze_checks import Settled
 from python_ingest.ops.candidate import Candidate, Noted
 from python_ingest.ops.ingested_files import IngestedFiles
+from python_ingest.ops.left_out import LeftOut
 from python_ingest.ops.schema_changes import Change
 
 if TYPE_CHECKING:
@@ -50,6 +53,10 @@ class Landed:
         waiting: rejected records that were tried again and still cannot be read.
         resumed: number of the batch that an earlier run planned and this run finished.
         settled: the result of the check for rows that bronze may have lost.
+        left_out: files below the location that match no pattern.
+        grain: files with several records of one key, or with records without a key.
+        removed: paths of landed files that are gone; their keys were retracted now.
+        retracted: keys retracted now, of files that are gone and of rows that changed files no longer have.
     """
 
     feed: str
@@ -68,16 +75,29 @@ class Landed:
     waiting: int = 0
     resumed: int | None = None
     settled: Settled | None = None
+    left_out: LeftOut = field(default_factory=LeftOut)
+    grain: list[FileGrain] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    retracted: int = 0
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A file that can be landed: its layout, its row in `ops.ingested_files`, and the changes to bronze."""
+    """A file that can be landed.
+
+    Attributes:
+        file: the file.
+        reads: what is read of it, with the layout of each.
+        plan: its row in `ops.ingested_files`.
+        changes: the changes to bronze.
+        replaces: the batch of the earlier content that it replaces; None for a new file.
+    """
 
     file: SourceFile
-    layout: Hashable
+    reads: tuple[tuple[Part, Hashable], ...]
     plan: PlannedFile
     changes: tuple[Change, ...] = ()
+    replaces: int | None = None
 
 
 class Examiner:
@@ -86,7 +106,7 @@ class Examiner:
     Args:
         feed: the declaration.
         storage: the location of the files.
-        contents: reads checksums and first bytes.
+        contents: reads checksums and first bytes, and unpacks what Spark cannot read.
         reader: the reader of the file format.
         ingested_files: the table that records the outcome.
     """
@@ -95,7 +115,7 @@ class Examiner:
         self,
         feed: FileFeed,
         storage: Storage,
-        contents: Contents,
+        contents: Unpacker,
         reader: Format,
         ingested_files: IngestedFiles,
     ) -> None:
@@ -121,7 +141,7 @@ class Examiner:
         """
         files = [candidate.file for candidate in candidates]
         contents = self._read(files)
-        self._reader.survey([file for file in files if not contents[file.path].error], targets)
+        self._reader.survey(_files_read(files, contents), targets)
         accepted: list[Examined] = []
         noted: list[Noted] = []
         for candidate in candidates:
@@ -139,7 +159,7 @@ class Examiner:
                 examined = self._examined(content, file, plan, targets)
                 if not isinstance(examined, Rejection):
                     targets = evolved_targets(targets, examined.changes)
-                    accepted.append(examined)
+                    accepted.append(replace(examined, replaces=candidate.landed_batch))
                     continue
                 outcome.rejected[file.path] = examined.reason
                 if examined.reason != candidate.rejected_reason:
@@ -149,8 +169,8 @@ class Examiner:
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:
         """Return the files of a planned batch, or None if one of them is not as it was planned."""
-        found = self.as_planned(batch.files, listing, targets)
-        if len(found) < len(batch.files):
+        found = self.as_planned(batch.landing, listing, targets)
+        if len(found) < len(batch.landing):
             return None
         if any(change.kind != "missing_column" for examined in found for change in examined.changes):
             return None  # bronze has not been evolved for these changes
@@ -163,7 +183,7 @@ class Examiner:
         by_path = self._storage.find(listing, [planned.path for planned in files])
         contents = self._read(list(by_path.values())) if by_path else {}
         same = [p for p in files if p.path in by_path and contents[p.path].checksum == p.checksum]
-        self._reader.survey([by_path[planned.path] for planned in same], targets)
+        self._reader.survey(_files_read([by_path[planned.path] for planned in same], contents), targets)
         examined = (self._examined(contents[p.path], by_path[p.path], p, targets) for p in same)
         return [one for one in examined if not isinstance(one, Rejection)]
 
@@ -176,17 +196,49 @@ class Examiner:
     ) -> Examined | Rejection:
         if content.error:
             return Rejection(f"cannot be read: {content.error}")
-        layout = self._reader.layout(content, file)
+        in_path = self._columns_in_path(file, targets)
+        if isinstance(in_path, Rejection):
+            return in_path
+        reads, found = [], [*in_path]
+        for part in _parts(file, content):
+            examined = self._part(file, part, targets)
+            if isinstance(examined, Rejection):
+                return _of_member(examined, part)
+            layout, evolved = examined
+            targets = evolved_targets(targets, evolved)
+            found += [change for change in evolved if change not in found]
+            reads.append((part, layout))
+        return Examined(file, tuple(reads), plan, tuple(found))
+
+    def _part(
+        self, file: SourceFile, part: Part, targets: Sequence[Target]
+    ) -> Rejection | tuple[Hashable, list[Change]]:
+        """Return how to read a file, and the changes to bronze that it needs."""
+        if part.content.error:
+            return Rejection(f"cannot be read: {part.content.error}")
+        layout = self._reader.layout(part.content, part.file)
         if isinstance(layout, Rejection):
             return layout
-        fields = self._reader.fields(layout, file)
+        fields = self._reader.fields(layout, part.file)
         if fields is None:
-            return Examined(file, layout, plan)
-        found = changes(targets, fields, ignores_case=self._reader.ignores_case)
-        judgement = judged(self._feed, file.path, found, self._reader.has)
-        if isinstance(judgement, Rejection):
-            return judgement
-        return Examined(file, layout, plan, tuple(judgement))
+            return layout, []
+        in_files = [target for target in targets if target.name not in self._feed.partition_names]
+        found = changes(in_files, fields, ignores_case=self._reader.ignores_case)
+        names = [change.field for change in found if change.kind == "new_column"]
+        if twice := sorted(name for name in names if sql_name(name) in self._feed.partition_names):
+            return Rejection(
+                f"{self._reader.has} has the column {', '.join(twice)}, which is also the name of a folder "
+                "(`partitions`): remove it from one of them"
+            )
+        judgement = judged(self._feed, part.source, found, self._reader.has)
+        return judgement if isinstance(judgement, Rejection) else (layout, judgement)
+
+    def _columns_in_path(self, file: SourceFile, targets: Sequence[Target]) -> list[Change] | Rejection:
+        """Apply the contract to columns whose folder the path lacks."""
+        names = [name for name in self._feed.partition_names if f"/{name}=" not in f"/{file.path}"]
+        of = {target.name: target.type for target in targets}
+        lacks = [Change("missing_column", name, name, of[name], None, of[name]) for name in names]
+        return judged(self._feed, file.path, lacks, "its path", is_whole=False) if lacks else []
 
     def _ignores(self, file: SourceFile) -> bool:
         """Return whether the feed's `on_change` leaves a changed file alone."""
@@ -196,6 +248,24 @@ class Examiner:
                 f"Restore the file, or set `on_change` to reland or ignore in {self._feed.declared_in}.",
             )
         return self._feed.external.on_change == "ignore"
+
+
+def _parts(file: SourceFile, content: Content) -> tuple[Part, ...]:
+    return content.parts or (Part(file, content, file.path),)
+
+
+def _files_read(files: Sequence[SourceFile], contents: Mapping[str, Content]) -> list[SourceFile]:
+    sound = [file for file in files if not contents[file.path].error]
+    parts = (part for file in sound for part in _parts(file, contents[file.path]))
+    return [part.file for part in parts if not part.content.error]
+
+
+def _of_member(rejection: Rejection, part: Part) -> Rejection:
+    if part.member is None:
+        return rejection
+    return Rejection(
+        f"its member {part.member}: {rejection.reason} (`exclude` leaves members out by their name)"
+    )
 
 
 def is_known_as_broken(candidate: Candidate) -> bool:

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from python_ingest.feeds.declarations import Feed, FileFeed
-from python_ingest.feeds.paths import COPIED, regex_of
+from python_ingest.feeds.paths import COPIED, HIDDEN, matcher
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
-HIDDEN = ("_", ".")
 
 
 def watched(feeds: Mapping[str, Feed]) -> list[FileFeed]:
@@ -25,7 +24,8 @@ def fingerprints(feeds: Iterable[FileFeed], root: Path, now: float) -> dict[str,
     """Return one fingerprint per feed that has files; it changes when a file is added, changed or removed.
 
     The fingerprint is computed from paths, sizes and times. It skips what landing skips: names that begin
-    with `_` or `.`, unfinished copies, files that do not match the pattern or are younger than `settle`.
+    with `_` or `.`, unfinished copies, excluded files, and files that do not match the pattern or are younger
+    than `settle`.
 
     Args:
         feeds: feeds of local folders.
@@ -44,13 +44,15 @@ def fingerprints(feeds: Iterable[FileFeed], root: Path, now: float) -> dict[str,
 
 
 def _files(feed: FileFeed, location: Path, settled: float) -> Iterator[tuple[str, int, int]]:
-    fits = re.compile(regex_of(feed.external.pattern).removesuffix(r"\z"))
+    fits, excluded = matcher([feed.external.pattern]), matcher(feed.external.exclude)
     for folder, folders, names in os.walk(location):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         for name in names:
             file = Path(folder, name)
             path = file.relative_to(location).as_posix()
             if name.startswith(HIDDEN) or name.endswith(COPIED) or not fits.fullmatch(path):
+                continue
+            if excluded.fullmatch(path):
                 continue
             try:
                 facts = file.stat()

@@ -22,6 +22,8 @@ def looked_at(
 ) -> DataFrame:
     """Return the files that a landing lists: all, or under `modified_after` only late and open ones.
 
+    Files that are left out are always listed, so that they are named.
+
     Args:
         storage: the location of the files.
         ingested_files: the record of landed files.
@@ -34,7 +36,7 @@ def looked_at(
         return listing
     is_late = f.col("modified_at") >= f.lit(newest - timedelta(seconds=external.overlap))
     marked = listing.join(ingested_files.open_paths(), on="path", how="left")
-    return marked.where(is_late | f.col("is_open")).drop("is_open")
+    return marked.where(is_late | f.col("is_open") | f.col("is_left_out")).drop("is_open")
 
 
 def bounded(candidates: Sequence[Candidate], external: FilesExternal) -> Iterator[list[Candidate]]:

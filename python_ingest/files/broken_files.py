@@ -46,7 +46,9 @@ def sorted_out(
 def broken_one(error: Exception, files: Sequence[Examined]) -> tuple[Examined, str]:
     """Return the file that made a job fail, with the reason; raise the error if no file is the cause."""
     found = broken_file(error)
-    broken = next((one for one in files if found and found[0] in spellings(one.file.uri)), None)
+    reads = [(one, part) for one in files for part, _ in one.reads]
+    broken = next((pair for pair in reads if found and found[0] in spellings(pair[1].file.uri)), None)
     if broken is None or found is None:
         raise error
-    return broken, BROKEN + found[1]
+    examined, part = broken
+    return examined, BROKEN + (f"its member {part.member}: " if part.member else "") + found[1]

@@ -31,6 +31,29 @@ DAMAGED = re.compile(
 )
 # Messages of code that failed on damaged bytes, or because of a bug in the reader itself.
 ASTRAY = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
+COMPRESSED = "it is compressed with {}, which Spark cannot read: write it with zstd, gzip or snappy"
+PLAIN = (
+    (re.compile(r"\.(Brotli|Lzo|Lzo[48]\w*)Codec\b"), COMPRESSED),
+    (re.compile(r"Unrecognized codec: (\w+)"), COMPRESSED.replace("gzip", "deflate")),
+    (
+        re.compile(r"COLUMN_ALREADY_EXISTS\] The column (.+?) already exists"),
+        "it has the column {} twice (names that differ in letter case only count as one): rename one of them",
+    ),
+    (
+        re.compile(r"Decimal precision (\d+) exceeds max precision"),
+        "a decimal in it has {} digits: write it with at most 38 digits, or as text",
+    ),
+    (  # the CSV reader of files that are too large for one text
+        re.compile(r"Unescaped quote character "),
+        "a quote is not closed, or is followed by other text: correct the file, or set the option "
+        "`multi_line: false` if each line is a record",
+    ),
+    (
+        re.compile(r"Avro schema cannot be converted to a Spark SQL StructType"),
+        "its records have no fields: a file must hold records",
+    ),
+)
+WRAPPED = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE: \w+\.?$")  # around a message of Spark
 FULL = re.compile(r"No space left on device|Disk quota exceeded")
 DEPTH = 20
 SHOWN = 20  # files in a message
@@ -54,7 +77,7 @@ def broken_file(error: Exception) -> tuple[str, str] | None:
 
 
 def in_plain_words(message: str) -> str:
-    """Return why a file cannot be read; for damaged files, without Java's terms.
+    """Return why a file cannot be read, without Java's and Spark's terms.
 
     Args:
         message: the message of the first cause, one sentence.
@@ -62,8 +85,11 @@ def in_plain_words(message: str) -> str:
     if DAMAGED.fullmatch(message):
         return "it is truncated or damaged: write or copy it again"
     if ASTRAY.fullmatch(message):
-        return f"Spark cannot read it, maybe because it is damaged ({message})"
-    return message
+        return "Spark cannot read it, maybe because it is damaged: write or copy it again"
+    for pattern, words in PLAIN:
+        if found := pattern.search(message):
+            return words.format(*(str(group).lower() for group in found.groups()))
+    return WRAPPED.sub("", message)
 
 
 def is_disk_full(error: Exception) -> bool:

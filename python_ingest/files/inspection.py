@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as f
 from rich.filesize import decimal
 
-from python_ingest.feeds.paths import spellings
+from python_ingest.errors import PackedError
+from python_ingest.feeds.external_files import AnyFiles
+from python_ingest.feeds.paths import MEMBER, file_of, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.storage import hadoop_path, read_files
+from python_ingest.files.text_checks import LineCounts, TextChecks, count_lines, quotes_are_odd
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,15 +34,15 @@ FIRST_LINE = (
     "'\\n', 1), '\\r', 1), '^\ufeff', '')"
 )
 FIRST_LINES = (
-    "try_divide(octet_length(content) - octet_length(replace(cast(content as string), first_line, '')), "
+    "try_divide(octet_length(content) - octet_length(replace(text, first_line, '')), "
     "octet_length(first_line))"
 )
 GROWING = "still being written"
-LINE_LIMIT = "mapreduce.input.linerecordreader.line.maxlength"
 MAX_LINE_BYTES = 32 * 2**20
 TOO_LONG = "it has a line of more than 32 MiB"
 MARK_BYTES = 3  # of a byte order mark, which Hadoop's reader skips
 SMALL_BYTES = 16 * 2**20  # a Spark task reads a file up to this size as one value
+WHOLE_BYTES = 64 * 2**20  # the same for the text of a CSV file, if some record of it is not one line
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class Content:
         error: why it cannot be read.
         size: its size in bytes, decompressed.
         first_lines: how many lines of the file equal its first line; None if they were not counted.
+        open_lines: how many lines have a quoted field that they do not close; at most 1 for small files.
+        spared: how many bytes a text has beyond its characters; 0 if it is not UTF-8, or declared as UTF-8.
+        has_odd_quotes: True if a large file with open lines has an odd number of quotes.
+        parts: the files that were unpacked from it, which are read in its place; empty if it is read itself.
     """
 
     checksum: str | None = None
@@ -59,6 +66,30 @@ class Content:
     error: str | None = None
     size: int = 0
     first_lines: int | None = None
+    open_lines: int = 0
+    spared: int = 0
+    has_odd_quotes: bool = False
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file that is read for a listed file: itself, or what was unpacked from it.
+
+    Attributes:
+        file: the file that is read.
+        content: what was read from it.
+        source: the path of its rows in `_source_file`: of the listed file, after `!/` that of a member.
+    """
+
+    file: SourceFile
+    content: Content
+    source: str
+
+    @property
+    def member(self) -> str | None:
+        """The path within an archive, if it is one."""
+        return self.source.removeprefix(file_of(self.source)).removeprefix(MEMBER) or None
 
 
 def first_line(head: bytes) -> str:
@@ -71,20 +102,19 @@ class Contents:
 
     Args:
         spark: the session whose Hadoop configuration is used.
+        external: the block of the feed.
         has_lines: whether the files are text that is read line by line.
-        has_headers: whether the first line may be a header.
-        max_bytes: the largest size that a compressed file may unpack to.
     """
 
-    def __init__(self, spark: SparkSession, *, has_lines: bool, has_headers: bool, max_bytes: int) -> None:
+    def __init__(self, spark: SparkSession, external: AnyFiles, *, has_lines: bool) -> None:
         jvm: Any = spark.sparkContext._jvm
         self._spark = spark
         self._jvm = jvm
         self._hadoop: Any = spark.sparkContext._jsc.hadoopConfiguration()
         self._codecs = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._hadoop)
         self._has_lines = has_lines
-        self._has_headers = has_headers
-        self._max_bytes = max_bytes
+        self._checks = TextChecks.of(external)
+        self._max_bytes = external.max_bytes
 
     def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Read the checksum and the first bytes of each file, decompressed.
@@ -99,6 +129,23 @@ class Contents:
         read = self._streamed(others)
         return found | (self._with_lines(read, others) if self._has_lines else read)
 
+    def is_compressed(self, file: SourceFile) -> bool:
+        """Return whether Spark decompresses a file, by the ending of its name."""
+        return self._codec(file) is not None
+
+    def decompress(self, file: SourceFile, target: Path) -> None:
+        """Write the decompressed bytes of a file to a local one.
+
+        Raises:
+            PackedError: if they are more than `max_bytes`.
+        """
+        path = hadoop_path(self._spark, file)
+        with closing(path.getFileSystem(self._hadoop).open(path)) as stream:
+            plain = self._bounded(self._codec(file).createInputStream(stream), self._max_bytes + 1)
+            self._jvm.org.apache.commons.io.FileUtils.copyToFile(plain, self._jvm.java.io.File(str(target)))
+        if target.stat().st_size > self._max_bytes:
+            raise PackedError(f"it unpacks to more than {decimal(self._max_bytes)}")
+
     def _streamed(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         with ThreadPoolExecutor(STREAMS) as pool:
             return dict(zip((file.path for file in files), pool.map(self._content, files), strict=True))
@@ -106,18 +153,22 @@ class Contents:
     def _small_contents(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Return the contents of the files that could be read and have the listed size."""
         by_whole = {file.whole: file for file in files}
-        first_lines = FIRST_LINES if self._has_headers else "cast(null as bigint)"
+        checks, found = self._checks, ["cast(null as bigint)", "0", "0"]
+        if checks:
+            is_open, spared = checks.is_open("text"), checks.spared("text")
+            found = [FIRST_LINES, f"cast({is_open} as int)", f"coalesce({spared}, 0)"]
         try:
             rows = (
                 read_files(self._spark.read, "binaryFile", files)
+                .selectExpr("*", "cast(content as string) as text")
                 .selectExpr("*", f"substring(content, 1, {HEAD_BYTES}) as head")
                 .selectExpr("*", f"{FIRST_LINE} as first_line")
-                .selectExpr("path", "length", "sha2(content, 256)", "head", first_lines)
+                .selectExpr("path", "length", "sha2(content, 256)", "head", *found)
                 .collect()
             )
             return {
-                by_whole[path].path: Content(checksum, bytes(head), size=length, first_lines=number)
-                for path, length, checksum, head, number in rows
+                by_whole[path].path: Content(checksum, bytes(head), None, length, *counts)
+                for path, length, checksum, head, *counts in rows
                 if by_whole[path].size == length
             }
         except (Py4JJavaError, PySparkException):
@@ -139,11 +190,12 @@ class Contents:
     def _counted(
         self, contents: dict[str, Content], files: Sequence[SourceFile], *, is_packed: bool
     ) -> dict[str, Content]:
-        first_lines = {first_line(contents[file.path].head) for file in files if self._has_headers}
+        first_lines = {first_line(contents[file.path].head) for file in files if self._checks}
         if not first_lines and not is_packed:
             return {}
         try:
-            found = self._sums(files, first_lines) if is_packed else self._likes(files, first_lines)
+            longest = MAX_LINE_BYTES if is_packed else None
+            found = count_lines(self._spark, files, first_lines, self._checks, longest=longest)
         except (Py4JJavaError, PySparkException) as error:
             if len(files) == 1:
                 return {files[0].path: Content(error=in_plain_words(innermost(error)))}
@@ -152,37 +204,27 @@ class Contents:
         counted = {}
         for file in files:
             content = contents[file.path]
-            likes, size = next((found[uri] for uri in spellings(file.uri) if uri in found), (0, 0))
-            if is_packed and content.size - size > MARK_BYTES:
+            counts = next((found[uri] for uri in spellings(file.uri) if uri in found), LineCounts())
+            if is_packed and content.size - counts.size > MARK_BYTES:
                 counted[file.path] = Content(content.checksum, error=TOO_LONG)
             else:
-                counted[file.path] = replace(content, first_lines=likes)
+                counted[file.path] = self._with_counts(content, counts, file)
         return counted
 
-    def _likes(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
-        """Return by URI how many lines equal a first line."""
-        lines = read_files(self._spark.read, "text", files)
-        likes = lines.where(f.col("value").isin(*first_lines)).groupBy("_metadata.file_path").count()
-        return {row[0]: (row[1], 0) for row in likes.collect()}
-
-    def _sums(self, files: Sequence[SourceFile], first_lines: set[str]) -> dict[str, tuple[int, int]]:
-        """Return by URI how many lines equal a first line, and the bytes of all lines.
-
-        If a line of a file contains a carriage return that does not end it, the count is 0.
-        """
-        line = f.col("value")
-        end = f.locate("\r", line)
-        reader = self._spark.read.option("lineSep", "\n").option(LINE_LIMIT, MAX_LINE_BYTES)
-        sums = (
-            read_files(reader, "text", files)
-            .groupBy("_metadata.file_path")
-            .agg(
-                f.count_if(line.isin(*first_lines, *(f"{first}\r" for first in first_lines))),
-                f.count("*") + f.sum(f.octet_length(line)),
-                f.bool_or((end > 0) & (end < f.char_length(line))),
-            )
+    def _with_counts(self, content: Content, counts: LineCounts, file: SourceFile) -> Content:
+        is_odd = (
+            self._checks is not None
+            and counts.open_lines > 0
+            and content.size > WHOLE_BYTES
+            and quotes_are_odd(self._spark, file, self._checks.grammar.quote)
         )
-        return {row[0]: (0 if row[3] else row[1], row[2]) for row in sums.collect()}
+        return replace(
+            content,
+            first_lines=counts.first_lines,
+            open_lines=counts.open_lines,
+            spared=counts.spared,
+            has_odd_quotes=is_odd,
+        )
 
     def _content(self, file: SourceFile) -> Content:
         try:

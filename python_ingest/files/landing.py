@@ -7,7 +7,8 @@ as landed. If a run is killed at any point, the next run finishes the planned ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,20 +19,24 @@ from python_ingest.bronze.contract import evolved_targets
 from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.rescued import rescued_in
-from python_ingest.bronze.table import BronzeTable
+from python_ingest.bronze.table import BronzeTable, Counted
 from python_ingest.clock import Clock, utc_now
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
+from python_ingest.feeds.paths import file_of
 from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
 from python_ingest.files.broken_files import broken_one, sorted_out
+from python_ingest.files.grain import Grain
 from python_ingest.files.inspection import Contents
 from python_ingest.files.landing_again import LandingAgain
 from python_ingest.files.progress import Progress
 from python_ingest.files.replay import Replayer
-from python_ingest.files.rows import bronze_rows, format_of
+from python_ingest.files.retraction import Retraction
+from python_ingest.files.rows import Places, bronze_rows, format_of
 from python_ingest.files.storage import Storage
-from python_ingest.ops.batch import Batch
+from python_ingest.files.unpacking import Unpacker
+from python_ingest.ops.batch import RETRACTED, Batch
 from python_ingest.ops.bronze_checks import BronzeChecks, Lost
 from python_ingest.ops.candidate import Candidate, Compared
 from python_ingest.ops.ingested_files import IngestedFiles
@@ -74,14 +79,13 @@ class Lander:
         self._schema_changes = SchemaChanges(spark, ops_schema, feed.name)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
         self._replayer = Replayer(self._reader, self._bronze, self._ingested_files, self._quarantine, clock)
-        contents = Contents(
-            spark,
-            has_lines=self._reader.has_lines,
-            has_headers=feed.external.file_format == "csv",
-            max_bytes=feed.external.max_bytes,
-        )
-        self._examiner = Examiner(feed, self._storage, contents, self._reader, self._ingested_files)
+        contents = Contents(spark, feed.external, has_lines=self._reader.has_lines)
+        unpacker = Unpacker(spark, feed, contents)
+        self._places = Places(self._storage.root, unpacker.staging, feed.partition_names)
+        self._examiner = Examiner(feed, self._storage, unpacker, self._reader, self._ingested_files)
         checks = BronzeChecks(spark, ops_schema, feed.name)
+        self._retraction = Retraction(spark, feed, self._bronze, self._ingested_files, self._storage)
+        self._grain = Grain(feed, self._bronze)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
     def land(self) -> Landed:
@@ -92,15 +96,21 @@ class Lander:
                 bronze lost landed rows, or the contract or the limit of broken records stops the batch.
         """
         outcome = Landed(self._feed.name)
+        with self._places.staging:
+            self._land_new(outcome)
+        return outcome
+
+    def _land_new(self, outcome: Landed) -> None:
         listing, compared = self._begun(outcome)
-        outcome.known = compared.known
+        outcome.known, outcome.left_out = compared.known, compared.left_out
+        self._retraction.land_removed(outcome, self._clock)
         while True:
             found = [c for c in compared.candidates if c.file.path not in outcome.rejected]
             outcome.rejected |= {c.file.path: str(c.rejected_reason) for c in found if is_known_as_broken(c)}
             new = [c for c in found if not is_known_as_broken(c)]
             self._land_all(new, outcome)
             if not (new and compared.has_more):
-                return outcome
+                return
             compared = self._ingested_files.compare(listing)
 
     def replay(self) -> Landed:
@@ -110,9 +120,10 @@ class Lander:
             LandingError: as `land` does.
         """
         outcome = Landed(self._feed.name)
-        _, compared = self._begun(outcome, only_rejected=True)
-        self._land_all(compared.candidates, outcome)
-        self._replayer.replay(outcome)
+        with self._places.staging:
+            _, compared = self._begun(outcome, only_rejected=True)
+            self._land_all(compared.candidates, outcome)
+            self._replayer.replay(outcome)
         return outcome
 
     def _begun(self, outcome: Landed, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
@@ -135,6 +146,7 @@ class Lander:
             self._progress.begin([candidate.file for candidate in some])
             accepted = self._examiner.examine(some, self._bronze.targets, outcome, self._clock())
             self._land_batch(accepted, outcome)
+            self._places.staging.clear()
             self._progress.end(outcome.files - files, outcome.rows - rows)
 
     def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
@@ -145,9 +157,10 @@ class Lander:
             try:
                 rows = self._rows(accepted)
                 check_broken_records(self._feed, rows)
-                planned = [examined.plan for examined in accepted]
+                grain = self._grain.before(rows)
+                planned = self._retraction.plan(accepted)
                 batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
-                self._bronze.append(rows, batch)
+                self._retraction.append(batch, rows, accepted, self._rows)
             except (Py4JJavaError, PySparkException) as error:
                 sound, broken = sorted_out(error, accepted, self._rows)
                 if batch:
@@ -156,6 +169,7 @@ class Lander:
                 outcome.rejected |= {noted.file.path: str(noted.reason) for noted in broken}
                 accepted = sound
             else:
+                outcome.grain += grain
                 self._confirm(batch, partial(list, accepted), outcome)
                 return
 
@@ -202,9 +216,9 @@ class Lander:
         if self._bronze.has(batch):
             self._confirm(batch, lambda: unchanged() or [], outcome)
         else:
-            files = unchanged()
+            files = unchanged() if not batch.retracts else None
             if files is None:
-                self._ingested_files.abandon(batch, "a file of the batch was changed or deleted")
+                self._ingested_files.abandon(batch, "its files changed, or it retracts keys")
                 return True
             try:
                 self._bronze.append(self._rows(files), batch)
@@ -218,8 +232,8 @@ class Lander:
 
     def _rows(self, files: Sequence[Examined]) -> DataFrame:
         """Read files, in as few partitions as needed, since each partition writes a file of the table."""
-        read = [(examined.file, examined.layout) for examined in files]
-        rows = bronze_rows(self._reader, self._storage.root, read, self._bronze.targets)
+        read = [(part.file, layout) for examined in files for part, layout in examined.reads]
+        rows = bronze_rows(self._reader, self._places, read, self._bronze.targets)
         return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
 
     def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
@@ -232,22 +246,33 @@ class Lander:
             outcome: what the landing has done so far.
         """
         counted = self._bronze.counts(batch)
-        strangers = counted.keys() - {file.path for file in batch.files}
+        planned = {file.path for file in batch.files}
+        strangers = {path for path in counted if path not in planned and file_of(path) not in planned}
         if strangers:
             raise LandingError(
                 f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
         if broken := {path for path, number in counted.items() if number.broken}:
-            layouts = {examined.file.path: examined.layout for examined in files()}
+            layouts = {part.source: layout for examined in files() for part, layout in examined.reads}
             names = {
                 path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
             }
             rows, table_id = self._bronze.rows(batch), self._bronze.identity()
             outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
-        self._ingested_files.confirm(batch, {path: number.rows for path, number in counted.items()})
-        outcome.files += len(batch.files)
-        outcome.rows += sum(number.rows for number in counted.values())
-        outcome.broken += sum(number.broken for number in counted.values())
-        if any(number.rescued for number in counted.values()):
-            outcome.rescued.add(rescued_in(self._bronze.rows(batch), self._bronze.targets))
+        landed: Counter[str] = Counter()
+        for path, number in counted.items():
+            landed[path if path in planned else file_of(path)] += number.rows
+        outcome.grain += self._grain.after(batch)
+        self._ingested_files.confirm(batch, landed)
+        self._retraction.count(batch, outcome)
+        self._count(batch, counted, outcome)
+
+    def _count(self, batch: Batch, counted: Mapping[str, Counted], outcome: Landed) -> None:
+        of_files = [number for path, number in counted.items() if path != RETRACTED]
+        outcome.files += len(batch.landing)
+        outcome.rows += sum(number.rows for number in of_files)
+        outcome.broken += sum(number.broken for number in of_files)
+        if any(number.rescued for number in of_files):
+            rows = self._bronze.rows(batch).where(self._bronze.of_files)
+            outcome.rescued.add(rescued_in(rows, self._bronze.targets))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -10,37 +11,60 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import Target
 from python_ingest.feeds.declarations import FileFeed
+from python_ingest.feeds.external_files import ExcelOptions
 from python_ingest.feeds.paths import as_uri, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
 from python_ingest.files.formats.csv import Csv
 from python_ingest.files.formats.json import Json
 from python_ingest.files.formats.typed import Typed
+from python_ingest.files.staging import Staging
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
     "csv": Csv,
+    "excel": Csv,
     "json": Json,
     "avro": Typed,
+    "orc": Typed,
     "parquet": Typed,
 }
 
 
 def format_of(spark: SparkSession, feed: FileFeed) -> Format:
     """Return the reader of a feed's files."""
+    if isinstance(options := feed.external.options, ExcelOptions):  # workbooks are converted to CSV
+        external = feed.external.model_copy(update={"options": options.as_csv()})
+        feed = feed.model_copy(update={"external": external})
     return FORMATS[feed.external.file_format](spark, feed)
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the files of a feed are.
+
+    Attributes:
+        root: the feed's location as Hadoop prints it, with a trailing `/`.
+        staging: the folder of unpacked files.
+        partitions: the columns whose values are in the names of folders.
+    """
+
+    root: str
+    staging: Staging
+    partitions: tuple[str, ...] = ()
+
+
 def bronze_rows(
-    reader: Format, root: str, files: Sequence[tuple[SourceFile, Hashable]], targets: Sequence[Target]
+    reader: Format, places: Places, files: Sequence[tuple[SourceFile, Hashable]], targets: Sequence[Target]
 ) -> DataFrame:
     """Read files, each with its own layout.
 
     Args:
         reader: from `format_of`.
-        root: the feed's location as Hadoop prints it, with a trailing `/`.
+        places: where the files are.
         files: the files with the results of `Format.layout`; at least one.
         targets: the bronze table's columns.
 
@@ -51,13 +75,31 @@ def bronze_rows(
     by_layout: dict[Hashable, list[SourceFile]] = {}
     for file, layout in files:
         by_layout.setdefault(layout, []).append(file)
-    parts = [reader.rows(layout, group, targets) for layout, group in by_layout.items()]
+    in_files = [target for target in targets if target.name not in places.partitions]
+    parts = [reader.rows(layout, group, in_files) for layout, group in by_layout.items()]
     rows = reduce(lambda one, other: one.unionByName(other), parts)
+    source = _path_below(places.root, [file.path for file, _ in files])
+    if places.staging.is_used:
+        source, modified_at = places.staging.columns(source, f.col("_source_modified_at"))
+        rows = rows.withColumn("_source_modified_at", modified_at)
     return (
-        rows.withColumn("_source_file", _path_below(root, [file.path for file, _ in files]))
+        rows.withColumn("_source_file", source)
+        .withColumns({name: in_folder(name, f.col("_source_file")) for name in places.partitions})
         .withColumn("_row_number", f.monotonically_increasing_id())
         .drop("_uri")
     )
+
+
+def in_folder(name: str, path: Column) -> Column:
+    """Return the value that a folder of a path gives to a column: `2025` for `year` in `a/year=2025/b.csv`.
+
+    The folder nearest to the file counts. NULL if there is none, or Hive's name for NULL.
+    """
+    text = f.regexp_extract(path, rf"^(?:.*/)?{name}=([^/]*)/", 1)
+    has_folder = f.rlike(path, f.lit(rf"^(?:.*/)?{name}=[^/]*/"))
+    decoded = f.try_url_decode(f.replace(text, f.lit("+"), f.lit("%2B")))
+    value = f.when(f.contains(text, f.lit("%")), f.coalesce(decoded, text)).otherwise(text)
+    return f.when(has_folder & (text != HIVE_NULL), value)
 
 
 def _path_below(root: str, paths: Sequence[str]) -> Column:

@@ -15,14 +15,15 @@ from pyspark.sql import functions as f
 
 from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.feeds.paths import COPIED, regex_of
+from python_ingest.feeds.paths import COPIED, DOCUMENTS, regex_of, regex_of_any
 from python_ingest.feeds.source_file import SourceFile, source_file
 from python_ingest.files.failures import innermost
 from python_ingest.files.unlisted import unlisted
 from python_ingest.lake.tables import local_rows
+from python_ingest.ops.left_out import LeftOut, left_out_of, measures
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrameReader, SparkSession
+    from pyspark.sql import Column, DataFrameReader, SparkSession
 
 LOCAL = "file:"
 NUL = "\x00"  # no path contains it
@@ -74,15 +75,17 @@ class Storage:
         self._unlisted: dict[str, str] = {}
         self._real_folders: dict[str, bool] = {}
 
-    def listing(self, now: datetime) -> DataFrame:
-        """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`.
+    def listing(self, now: datetime, *, settled: bool = True) -> DataFrame:
+        """List the feed's files, in Spark's tasks: `path`, `whole`, `size`, `modified_at`, `is_left_out`.
 
+        Files that neither the feed's pattern nor another feed selects are left out; documents are not named.
         It skips names that begin with `_` or `.` (folders too), unfinished copies, and files younger than
         `settle`: they may still be written. It includes local files that Hadoop does not list, because
         `unsafe` returns why they cannot be read.
 
         Args:
             now: the current time, UTC.
+            settled: False to include the files younger than `settle`.
 
         Raises:
             LandingError: if the location does not exist or is not a folder.
@@ -99,15 +102,29 @@ class Storage:
                 f.col("length").alias("size"),
                 f.timestamp_millis("modificationTime").alias("modified_at"),
             )
-            .where(f.rlike("path", f.lit(regex_of(self._feed.external.pattern))))
+            .withColumn("is_left_out", ~f.rlike("path", f.lit(regex_of(self._feed.external.pattern))))
+            .where(~f.col("is_left_out") | ~self._is_meant_to_stay())
+            .where(~self._is_excluded())
             .where(~f.endswith("path", f.lit(COPIED)))
-            .where(~young if settle else f.lit(True))  # a store's clock may be ahead of this one
+            .where(~young if settle and settled else f.lit(True))  # a store's clock may be ahead of this one
         )
+
+    def left_out(self, now: datetime) -> LeftOut:
+        """Return the files that no feed lands.
+
+        Args:
+            now: the current time, UTC.
+
+        Raises:
+            LandingError: as `listing` does.
+        """
+        row: Any = self.listing(now).selectExpr(*measures("is_left_out")).first()
+        return left_out_of(row)
 
     def find(self, listing: DataFrame, paths: Sequence[str]) -> dict[str, SourceFile]:
         """Return the files of a listing whose path is in `paths`."""
         wanted = local_rows(self._spark, "path string", [(path,) for path in paths])
-        found = listing.join(f.broadcast(wanted), on="path", how="left_semi")
+        found = listing.where("not is_left_out").join(f.broadcast(wanted), on="path", how="left_semi")
         rows = found.select("path", "whole", "size", f.unix_micros("modified_at")).collect()
         return {row["path"]: source_file(*row) for row in rows}
 
@@ -130,6 +147,18 @@ class Storage:
         if not self._is_real(folder):
             return "in a folder that is a link"
         return None if os.path.isfile(path) else "not a regular file"
+
+    def _is_excluded(self) -> Column:
+        patterns = self._feed.external.exclude
+        return f.rlike("path", f.lit(regex_of_any(patterns))) if patterns else f.lit(False)
+
+    def _is_meant_to_stay(self) -> Column:
+        """Return whether a file that does not match the pattern is a document or belongs to another feed."""
+        is_document = f.rlike("path", f.lit(DOCUMENTS))
+        for claim in self._feed.claims:
+            path = f.concat(f.lit(claim.above), "path") if claim.above else f.col("path")
+            is_document |= f.rlike(path, f.lit(claim.regex))
+        return is_document
 
     @cached_property
     def _real_root(self) -> str:

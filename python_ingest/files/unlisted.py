@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-HIDDEN = ("_", ".")
+from python_ingest.feeds.paths import HIDDEN
 
 
 @dataclass(frozen=True)

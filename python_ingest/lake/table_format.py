@@ -9,6 +9,7 @@ from uuid import uuid4
 from py4j.protocol import Py4JError
 from pyspark.sql import functions as f
 
+from python_ingest.feeds.paths import MEMBER
 from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.jvm import java_class
 
@@ -141,21 +142,30 @@ def replace_rows(rows: DataFrame, table: str, batch_id: int, paths: Sequence[str
         rows: with the table's columns.
         table: `schema.name`.
         batch_id: the value of `_batch_id`.
-        paths: values of `_source_file`; empty for all.
+        paths: files, also archives whose members are in `_source_file`; empty for all.
     """
     spark = rows.sparkSession
+    members = [f"{path}{MEMBER}" for path in paths if path.lower().endswith(".zip")]
     if table_format(spark) == DELTA:
         replaced = f.col("_batch_id") == f.lit(batch_id)
         if paths:
-            replaced &= f.col("_source_file").isin([*paths])
+            of_files = f.col("_source_file").isin([*paths])
+            for path in members:
+                of_files |= f.startswith("_source_file", f.lit(path))
+            replaced &= of_files
         rows.writeTo(table).overwrite(replaced)
         return
-    texts = [path.replace("\\", "\\\\").replace("'", "\\'") for path in paths]
-    listed = "', '".join(texts)
-    of_files = f" and _source_file in ('{listed}')" if texts else ""
+    listed = ", ".join(map(_text, paths))
+    in_archives = "".join(f" or startswith(_source_file, {_text(path)})" for path in members)
+    condition = f" and (_source_file in ({listed}){in_archives})" if paths else ""
     # a DELETE makes a snapshot even if it finds no row, so that no reader mistakes this for a plain append
-    spark.sql(f"delete from {table} where _batch_id = {batch_id}{of_files}")
+    spark.sql(f"delete from {table} where _batch_id = {batch_id}{condition}")
     append(rows, table)
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def identity_of(spark: SparkSession, table: str) -> str:

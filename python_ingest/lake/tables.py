@@ -42,11 +42,20 @@ def create_table(
     spark.sql(f"create schema if not exists {schema}")
     if table_format(spark) == DELTA:
         _refuse_rows_left(spark, table, f"{spark.catalog.getDatabase(schema).locationUri}/{name}")
-    writer = local_rows(spark, columns, []).writeTo(table).using(table_format(spark))
+    writer = _no_rows(spark, columns).writeTo(table).using(table_format(spark))
     given = {**properties_of_new(spark), **retention(table_format(spark)), **(properties or {})}
     for key, value in given.items():
         writer = writer.tableProperty(key, value)
     writer.createOrReplace()
+
+
+def _no_rows(spark: SparkSession, columns: str) -> DataFrame:
+    """Return no rows with these columns; unlike `local_rows` also for maps whose keys are not text."""
+    schema = cast(StructType, StructType.fromDDL(columns))
+    nothing = [
+        f.lit(None).cast(field.dataType).alias(field.name, metadata=field.metadata) for field in schema.fields
+    ]
+    return spark.range(0, 0, numPartitions=1).select(*nothing)
 
 
 def _refuse_rows_left(spark: SparkSession, table: str, folder: str) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql.functions import expr
 
 from python_ingest.console.output import count_of, first_of
 from python_ingest.lake.table_format import table_exists
+from python_ingest.ops.batch import RETRACTED
 from python_ingest.ops.feed_table import FeedTable
 
 if TYPE_CHECKING:
@@ -85,7 +86,12 @@ class Settled:
 
 def gone(table: str, lost: Sequence[Lost]) -> str:
     """Return how many rows are missing, and from which files."""
-    names = [one.path or f"batch {one.batch_id}" for one in lost]
+    names = [
+        f"the retracted rows of batch {one.batch_id}"
+        if one.path == RETRACTED
+        else one.path or f"batch {one.batch_id}"
+        for one in lost
+    ]
     number = sum(one.rows for one in lost)
     return f"{table} is missing {count_of(number, 'landed row')}, from {first_of(names)}"
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.ops.batch import PlannedFile
+from python_ingest.ops.left_out import LeftOut
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,8 @@ class Noted:
 
     Attributes:
         file: the file.
-        state: planned, landed, rejected, ignored or abandoned.
-        reason: why it was rejected, ignored or abandoned.
+        state: planned, landed, removed, rejected, ignored or abandoned.
+        reason: why it was removed, rejected, ignored or abandoned.
         batch_id: its batch, if it is in one.
         row_count: its rows in bronze, if it landed.
     """
@@ -56,8 +57,10 @@ class Compared:
         candidates: the files that may be new, the oldest first.
         known: number of listed files that landed and have not changed.
         has_more: whether there are more such files, so that a landing must compare again.
+        left_out: listed files that match no pattern.
     """
 
     candidates: list[Candidate]
     known: int
     has_more: bool
+    left_out: LeftOut

@@ -2,7 +2,7 @@
 
 The table is a log. A file gets a row `planned`, then `landed`; or `rejected`, with a reason; or `abandoned`,
 if a planned file changed before it could land; or `ignored`, if it changed afterwards and must not land
-again. The newest row of a path is its current state.
+again; or `removed`, if it is gone and its keys were retracted. The newest row of a path is its current state.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pyspark.sql import functions as f
 
 from python_ingest.clock import utc_time
 from python_ingest.feeds.source_file import source_file
-from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
+from python_ingest.ops.batch import REPLAY, RETRACTED, Batch, PlannedFile
 from python_ingest.ops.candidate import Candidate, Compared, Noted
 from python_ingest.ops.feed_table import FeedTable
+from python_ingest.ops.left_out import left_out_of, measures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,17 +31,18 @@ COLUMNS = """
     size bigint comment 'Bytes',
     modified_at timestamp comment 'When the file was last modified',
     checksum string comment 'SHA-256 of the bytes',
-    state string comment 'planned, landed, rejected, ignored or abandoned',
+    state string comment 'planned, landed, removed, rejected, ignored or abandoned',
     reason string comment 'Why the file was rejected, ignored or abandoned',
     batch_id bigint comment 'The landing batch; null for a rejected file',
     row_count bigint comment 'Rows in bronze; null unless landed',
     recorded_at timestamp comment 'When the batch was planned or the file rejected',
     _sequence bigint comment 'Grows with each write to this feed: the newest row of a path has the highest'
 """
-LISTED = "struct<whole: string, size: bigint, modified_at: timestamp>"
-NEWEST = (  # the newest row of a path, and the newest row with which it landed
+LISTED = "struct<whole: string, size: bigint, modified_at: timestamp, is_left_out: boolean>"
+NEWEST = (  # the newest row of a path, and how it landed last, unless it was removed since
     "max_by(struct(path, size, modified_at, state, reason), _sequence) as newest",
-    "max_by(struct(checksum, batch_id, row_count), _sequence) filter (where state = 'landed') as before",
+    "max_by(if(state = 'landed', struct(checksum, batch_id, row_count), null), _sequence) "
+    "filter (where state in ('landed', 'removed')) as before",
 )
 
 
@@ -140,7 +142,8 @@ class IngestedFiles(FeedTable):
             only_rejected: return only files whose newest state is rejected.
         """
         rows = self._rows().withColumn("listed", f.lit(None).cast(LISTED))
-        files = listing.select("path", f.struct("whole", "size", "modified_at").alias("listed"))
+        listed = f.struct("whole", "size", "modified_at", "is_left_out").alias("listed")
+        files = listing.select("path", listed)
         by_path = (
             rows.unionByName(files, allowMissingColumns=True)
             .groupBy("path")
@@ -148,13 +151,14 @@ class IngestedFiles(FeedTable):
         )
         same = "newest.size = listed.size and newest.modified_at = listed.modified_at"
         done = f"newest.state in ('landed', 'ignored') and {same}"
-        is_new = f"listed is not null and not coalesce({done}, false)"
+        is_new = f"listed is not null and not listed.is_left_out and not coalesce({done}, false)"
         totals = Observation()
         found = (
             by_path.observe(
                 totals,
                 f.expr(f"count_if({is_new}) as new"),
-                f.expr("count(listed) as listed"),
+                f.expr("count_if(not listed.is_left_out) as listed"),
+                *map(f.expr, measures("listed.is_left_out")),
                 *(f.expr(f"coalesce(max({name}), 0) as {name}") for name in HIGHEST),
             )
             .where(f"{is_new} and newest.state = 'rejected'" if only_rejected else is_new)
@@ -171,12 +175,28 @@ class IngestedFiles(FeedTable):
         counts = totals.get
         self._known_last = Last(*(counts[name] for name in HIGHEST))
         candidates = sorted((Candidate(source_file(*row[:4]), *row[4:]) for row in found), key=_age)
-        return Compared(candidates, counts["listed"] - counts["new"], len(found) == MOST)
+        known = counts["listed"] - counts["new"]
+        return Compared(candidates, known, len(found) == MOST, left_out_of(counts))
 
     def open_paths(self) -> DataFrame:
         """Return the paths (`path`, `is_open`) that are known but have not landed: rejected or abandoned."""
-        is_open = "state not in ('landed', 'ignored')"
+        is_open = "state not in ('landed', 'ignored', 'removed')"
         return self._newest().where(is_open).selectExpr("path", "true as is_open")
+
+    def live(self) -> DataFrame:
+        """Return the files that landed and were not removed: `path`, `batch_id`, `size`, `modified_at`."""
+        last = "max_by(struct(state, batch_id, size, modified_at), _sequence) as last"
+        is_file = f"path not in ('{REPLAY}', '{RETRACTED}')"
+        rows = self._rows().where(f"state in ('landed', 'removed') and {is_file}")
+        live = rows.groupBy("path").agg(f.expr(last)).where("last.state = 'landed'")
+        return live.select("path", "last.batch_id", "last.size", "last.modified_at")
+
+    def removed(self, listing: DataFrame) -> tuple[list[tuple[PlannedFile, int]], int]:
+        """Return the live files that a listing lacks, each with its batch, and the number of live files."""
+        live = self.live()
+        rows = live.join(listing.select("path"), on="path", how="left_anti").orderBy("path")
+        found = rows.selectExpr("*", "unix_micros(modified_at) as modified", "null as checksum").collect()
+        return [(_planned(row), row["batch_id"]) for row in found], live.count() if found else 0
 
     def newest_time(self) -> datetime | None:
         """Return the latest modification time of all files that landed."""
@@ -197,7 +217,7 @@ class IngestedFiles(FeedTable):
         return batch
 
     def confirm(self, batch: Batch, row_counts: dict[str, int]) -> None:
-        """Record a batch as landed, with its number of rows per path."""
+        """Record a batch as landed, with its number of rows per path; and which files it removed."""
         counts = [row_counts.get(file.path, 0) for file in batch.files]
         self._close(batch, "landed", None, counts)
 
@@ -210,7 +230,13 @@ class IngestedFiles(FeedTable):
         if state == "landed":
             self._last.landed = max(self._last.landed, batch.batch_id)
         files = zip(batch.files, counts, strict=True)
-        self.note([Noted(f, state, reason, batch.batch_id, count) for f, count in files], batch.planned_at)
+        closed = [
+            Noted(f, "removed", "gone from the location", batch.batch_id)
+            if f.is_removed and state == "landed"
+            else Noted(f, state, reason, batch.batch_id, count)
+            for f, count in files
+        ]
+        self.note(closed, batch.planned_at)
 
     def note(self, outcomes: Sequence[Noted], at: datetime) -> None:
         """Record the outcome for files, in one commit; do nothing if there are none."""

@@ -11,6 +11,7 @@ from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
 from python_ingest.sqlcheck.rules import NAMED, RULES, TAKE_FROM_SOURCE
+from python_ingest.sqlcheck.text_order import declared_types, newest_by_text, text_columns
 
 ALLOWED = re.compile(r"--\s*tidemark:\s*allow\s+(?P<rule>\w+)\s*:?[ \t]*(?P<reason>[^\n]*)")
 CALLED = re.compile(
@@ -59,7 +60,10 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
     own, *used = code_texts(manifest, unique_id)
     if node.config.materialized != "incremental" or any(map(ASKS_INCREMENTAL.search, (own, *used))):
         return []
-    return findings(node.raw_code, _tables(manifest, node), used)
+    found = findings(node.raw_code, _tables(manifest, node), used)
+    newest_by = (node.config.meta or {}).get("newest_by") or ()
+    ordering = (newest_by,) if isinstance(newest_by, str) else tuple(newest_by)
+    return [*newest_by_text(ordering, declared_types(node.columns)), *found]
 
 
 def _asked_elsewhere(used: Sequence[str]) -> Iterator[Finding]:
@@ -82,10 +86,12 @@ def _tables(manifest: Any, node: Any) -> dict[str, Table]:
         if name in manifest.sources:
             source = manifest.sources[name]
             if source.external is not None:  # a feed; dbt treats `external` without a location as false
-                tables[f"{source.source_name}.{source.name}"] = Table((LANDING_ORDER,), only_grows=True)
+                texts = text_columns(declared_types(source.columns))
+                tables[f"{source.source_name}.{source.name}"] = Table((LANDING_ORDER,), True, texts)
         elif name in manifest.nodes:
             below = manifest.nodes[name]
             key = getattr(below.config, "unique_key", None) or ()
             grain = (key,) if isinstance(key, str) else tuple(key)
-            tables[below.name] = Table(grain, bool((below.config.meta or {}).get("insert_only")))
+            texts = text_columns(declared_types(below.columns))
+            tables[below.name] = Table(grain, bool((below.config.meta or {}).get("insert_only")), texts)
     return tables

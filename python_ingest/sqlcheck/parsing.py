@@ -34,12 +34,14 @@ class Reading:
         relation: the name in `ref` or `source`, such as `orders` or `bronze.orders`; may be empty.
         columns: the columns of touched_keys; for pinned, the column of `touched`.
         line: the line in the model's file.
+        is_direct: whether no macro stands between the relation and the query.
     """
 
     kind: str
     relation: str
     columns: tuple[str, ...]
     line: int
+    is_direct: bool = False
 
 
 @dataclass
@@ -125,4 +127,5 @@ def _reading(call: re.Match[str] | None, said: str, line: int) -> Reading:
         columns = TEXT.findall(RELATION.sub("", said))
     elif kind == "pinned":
         columns = TOUCHED.findall(said)
-    return Reading(kind or "other", relation, tuple(columns), line)
+    is_direct = call is not None and call["name"] in (*READERS, "ref", "source")
+    return Reading(kind or "other", relation, tuple(columns), line, is_direct)

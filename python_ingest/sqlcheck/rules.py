@@ -10,6 +10,7 @@ from sqlglot import exp
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage, aggregates_of, line_of, merged
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, ModelSql, Reading
+from python_ingest.sqlcheck.text_order import partial_time, text_order
 
 UNSETTLED = re.compile(r"\b(run_started_at|invocation_id|modules\.datetime)\b")
 FUNCTIONS = (
@@ -219,4 +220,6 @@ RULES: tuple[Rule, ...] = (
     _missing_is_deleted,
     _unsettled,
     _tied_order,
+    text_order,
+    partial_time,
 )

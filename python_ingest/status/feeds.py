@@ -15,11 +15,13 @@ from python_ingest.console.output import count_of
 from python_ingest.errors import DeclarationError, TidemarkError
 from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
+from python_ingest.files.storage import Storage
 from python_ingest.kafka.topic import topic_of
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.erasures import REASON
 from python_ingest.ops.ingested_batches import Batches
+from python_ingest.ops.left_out import LeftOut
 from python_ingest.project import Project
 from python_ingest.status.freshness import Limits, limits_of
 from python_ingest.status.level import Level, highest
@@ -43,6 +45,7 @@ class FeedStatus:
         messages_behind: messages of a topic that have not landed; None for others, or if no broker answers.
         rejected_records: broken records that have not been replayed.
         rejected_files: files set aside.
+        left_out: files below the location that match no pattern; None if it is no folder, or cannot be read.
         level: by the limits of its age, what was set aside, and whether bronze may lack rows.
         problem: what is wrong, in words; empty for nothing.
     """
@@ -57,6 +60,7 @@ class FeedStatus:
     messages_behind: int | None
     rejected_records: int
     rejected_files: int
+    left_out: LeftOut | None
     level: Level
     problem: str
 
@@ -86,12 +90,13 @@ def feed_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -
         is_topic = isinstance(feed, TopicFeed)
         behind = _messages_behind(spark, project, feed) if isinstance(feed, TopicFeed) else None
         age = clock() - known.landed_at if known.landed_at else None
-        doubt = _doubt(spark, project, feed, known.batch)
+        left_out = _left_out(spark, feed, clock()) if isinstance(feed, FileFeed) else None
         problems = {
             "late" if age else "never landed": limits.get(feed.name, Limits()).level(age),
             f"{count_of(files.get(feed.name, 0), 'file')} set aside": _warning(feed.name in files),
+            left_out.message if left_out else "": _warning(left_out and left_out.files),
             "no broker answers": _warning(is_topic and behind is None),
-            f"landed rows may be gone ({doubt}); `tidemark land` checks them": _warning(doubt),
+            **_doubts(_doubt(spark, project, feed, known.batch)),
         }
         processed = None if is_topic else known.last_processed_at
         found.append(
@@ -105,6 +110,7 @@ def feed_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -
                 messages_behind=behind,
                 rejected_records=records.get(feed.name, 0),
                 rejected_files=files.get(feed.name, 0),
+                left_out=left_out,
                 level=highest(problems.values()),
                 problem="; ".join(problem for problem, level in problems.items() if level),
             )
@@ -127,8 +133,16 @@ def _invalid(name: str, error: DeclarationError, known: _Landed) -> FeedStatus:
         rejected_records=0,
         rejected_files=0,
         level=Level.ERROR,
+        left_out=None,
         problem=f"its declaration is invalid: {error.what}",
     )
+
+
+def _left_out(spark: SparkSession, feed: FileFeed, now: datetime) -> LeftOut | None:
+    try:
+        return Storage(spark, feed).left_out(now)
+    except TidemarkError:
+        return None
 
 
 def _warning(there_is_one: object) -> Level:
@@ -142,6 +156,10 @@ def _kind(feed: Feed) -> tuple[str, str]:
         return "kafka", f"{feed.external.connection}, {feed.external.topic}"
     assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
     return "postgresql", f"{feed.external.connection}, {feed.external.source}"
+
+
+def _doubts(doubt: str | None) -> dict[str, Level]:
+    return {f"landed rows may be gone ({doubt}); `tidemark land` checks them": _warning(doubt)}
 
 
 def _doubt(spark: SparkSession, project: Project, feed: Feed, batch: int) -> str | None:

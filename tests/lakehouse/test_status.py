@@ -45,12 +45,17 @@ def test_a_feed_shows_what_landed_and_what_was_set_aside(people: FeedFolder) -> 
     assert (_feed(people).rows, _feed(people).landed_at, _feed(people).level) == (0, None, Level.OK)
     file = people.write("a.csv", "id,name\n1,Ada\n2,Bob,too many\n")
     people.write("b.csv", "nothing,that,fits\n1,2,3\n")
+    people.write("C.CSV", "id,name\n3,Cy\n")
+    people.write("README.md", "documents are not named")
     people.land()
     state = _feed(people)
     assert (state.rows, state.rejected_records, state.rejected_files) == (2, 1, 1)
     assert state.last_processed_at is not None
     assert state.last_processed_at.timestamp() == pytest.approx(file.stat().st_mtime, abs=0.01)
-    assert (state.level, state.problem) == (Level.WARNING, "1 file set aside")
+    assert state.left_out
+    assert (state.left_out.files, state.left_out.paths) == (1, ("C.CSV",))
+    left_out = "1 file matches no pattern: C.CSV (set `pattern`, or `exclude` to leave them out on purpose)"
+    assert (state.level, state.problem) == (Level.WARNING, f"1 file set aside; {left_out}")
 
 
 def test_limits_are_those_of_the_declaration() -> None:

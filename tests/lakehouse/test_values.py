@@ -37,12 +37,15 @@ group by touched.note
     "paired": "{{ config(unique_key='pair') }} select struct(id, note) as pair from (%s)",
     "summed": "{{ config(unique_key='note') }} {{ folded(source('input', 'values_in'), by='note', "
     "measures={'rows': 'count(*)', 'total': 'sum(share)'}) }}",
+    "newest": "{{ config(unique_key='id', meta={'newest_by': ['note', 'amount']}) }} "
+    "select id, note, amount from (%s)",
     "limited": "{{ config(unique_key='id') }}\n%s\norder by amount\nlimit 1",
 }
 REFUSED = {
     "parted": "an empty text in the partition column `note`, which Delta stores as NULL",
     "paired": "`pair` is in unique_key and is of type struct",
     "summed": "folded() sums `total`, which is of type double",
+    "newest": "newest_by is `note`, which is text (string)",
     "limited": "line 4: `limit` chooses at random among ties",
 }
 

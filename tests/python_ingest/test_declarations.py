@@ -33,6 +33,15 @@ def test_a_sound_feed() -> None:
     assert feeds["orders"].table == "bronze.orders"
 
 
+def test_a_partition_is_no_column_of_the_files() -> None:
+    """Also if `columns` describes it; dbt adds its own keys to a partition."""
+    partition = {"name": "year", "data_type": "string", "description": "", "meta": {}}
+    columns = {name: {"name": name, "data_type": "string"} for name in ("order_id", "year")}
+    external = {"location": "x", "file_format": "csv", "partitions": [partition]}
+    (feed,) = feeds_of([source(external=external, columns=columns)]).values()
+    assert (feed.column_names, feed.partition_names) == (["order_id"], ("year",))
+
+
 @pytest.mark.R1
 @pytest.mark.parametrize(
     ("changes", "key", "fix"),
@@ -69,6 +78,21 @@ def test_a_sound_feed() -> None:
             {"external": {"location": "x", "file_format": "csv", "pattern": "../*.csv"}},
             "external.pattern",
             "Give a pattern",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "exclude": ["a", "/b"]}},
+            "external.exclude",
+            "Give one or several patterns",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "partitions": ["Year"]}},
+            "external.partitions.0.name",
+            "Use lower-case",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "excel", "options": {"delimiter": ";"}}},
+            "external.options.delimiter",
+            "Allowed options: footer, header, null_value, sheet, skip_lines; see",
         ),
         ({"columns": {}}, "columns", "Declare each column"),
         ({"columns": {"id": {"name": "id", "data_type": "int"}}}, "columns.data_type", "Set `data_type"),

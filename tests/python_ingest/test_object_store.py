@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
+import lzma
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.errors import LandingError
+from python_ingest.files import staging
 from python_ingest.files.landing import Lander
 from python_ingest.servers.object_store import WITHOUT_TAGS, ObjectStore, object_store
 from tests.conftest import FeedFolder, MakeFeed
@@ -50,15 +54,27 @@ def configure(spark: SparkSession, bucket: str, store: ObjectStore) -> None:
         hadoop.set(f"fs.s3a.bucket.{bucket}.{key}", value)
 
 
-def test_objects_land_once_and_a_changed_one_again(people: FeedFolder) -> None:
-    """R1.1, R5.1: dated folders, names of any kind, compression; a re-run lands nothing."""
+def test_objects_land_once_and_a_changed_one_again(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.1, R5.1: dated folders, names of any kind, compression, archives that are unpacked in the store."""
     people.write("dt=2025-01-01/one.csv", "id,name\n1,Ada\n")
     people.write("dt=2025-01-01/t w+o ü%41.csv.gz", gzip.compress(b"name,id\nBob,2\n"))
     people.write("dt=2025-01-02/broken.csv", "id\n3\n")
     people.write("dt=2025-01-02/_temporary/0.csv", "id,name\n4,Di\n")
     people.write("other.csv", "id,name\n5,Eve\n")
+    people.write("dt=2025-01-03/x.csv.xz", lzma.compress(b"id,name\n6,Flo\n"))
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("in/a.csv", "id,name\n7,Gus\n")
+    people.write("dt=2025-01-03/x.csv.zip", archive.getvalue())
+    monkeypatch.setattr(
+        staging, "lake_location", lambda: people.feed.external.location.replace("raw people", "lake")
+    )
     first = people.land()
-    assert (first.files, first.rows) == (2, 2)
+    assert (first.files, first.rows) == (4, 4)
+    assert (first.left_out.files, first.left_out.paths) == (1, ("other.csv",))
+    assert not list(people.folder.parent.glob("lake/unpacked/**/*.csv*")), "unpacked files are deleted"
     assert first.rejected == {"dt=2025-01-02/broken.csv": "its header lacks name"}
     version = people.version()
     assert (people.land().files, people.version()) == (0, version)
@@ -69,6 +85,8 @@ def test_objects_land_once_and_a_changed_one_again(people: FeedFolder) -> None:
         ("1", "Ava", "dt=2025-01-01/one.csv", 2),
         ("1", "Eva", "dt=2025-01-01/one.csv", 2),
         ("2", "Bob", "dt=2025-01-01/t w+o ü%41.csv.gz", 1),
+        ("6", "Flo", "dt=2025-01-03/x.csv.xz", 1),
+        ("7", "Gus", "dt=2025-01-03/x.csv.zip!/in/a.csv", 1),
     ]
 
 

@@ -10,12 +10,13 @@ from python_ingest.project import invoke_dbt
 from python_ingest.sqlcheck.finding import Table
 from python_ingest.sqlcheck.models import findings, findings_of
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
+from python_ingest.sqlcheck.text_order import text_that_orders
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.R2, pytest.mark.core]
 TABLES = {
-    "bronze.orders": Table((LANDING_ORDER,), only_grows=True),
-    "orders": Table(("order_id",)),
+    "bronze.orders": Table((LANDING_ORDER,), True, frozenset({"order_id", "updated_at", "status"})),
+    "orders": Table(("order_id",), texts=frozenset({"changed_on"})),
     "facts": Table(("order_id",), only_grows=True),
 }
 TOUCHED = "select * from {{ touched_keys(ref('orders'), 'customer_id') }}"
@@ -103,6 +104,27 @@ REFUSED = {
         "select row_number() over (partition by customer_id order by day) as place from {{ ref('orders') }}",
         [("tied_order", 1)],
     ),
+    "newest by text": (
+        "select *,\nrow_number() over (partition by order_id order by updated_at, {{ landing_order() }}) "
+        "as place from {{ changes(source('bronze', 'orders')) }}",
+        [("text_order", 2)],
+    ),
+    "newest by text of a CTE": (
+        "with read as (select order_id, nullif(trim(updated_at), '') as changed_at from "
+        "{{ source('bronze', 'orders') }}), kept as (select * from read)\n"
+        "select order_id, first_value(order_id) over (order by changed_at desc) as one from kept",
+        [("text_order", 2)],
+    ),
+    "newest by text of a model": (
+        "select order_id,\nmax_by(order_id, o.changed_on) as last_id from {{ ref('orders') }} as o "
+        "group by order_id",
+        [("text_order", 2)],
+    ),
+    "a cast of text to a time": (
+        "select order_id,\ncast(nullif(trim(updated_at), '') as timestamp) as at,\ntry_to_timestamp(status) "
+        "as b from {{ changes(source('bronze', 'orders')) }}",
+        [("partial_time", 2), ("partial_time", 3)],
+    ),
     "allowed without a reason": (f"{CHANGED} limit 10 -- tidemark: allow limit", [("limit", 1)] * 2),
 }
 
@@ -133,6 +155,15 @@ SOUND = {
     "select facts.* from {{ pinned(ref('facts')) }} as facts left semi join touched using (customer_id)",
     "a column called now": "select order_id, now, `limit` from {{ ref('orders') }}",
     "allowed": f"-- tidemark: allow limit: the feed has three rows\n{CHANGED} limit 10",
+    "newest by a cast": "with read as (select *, to_timestamp(updated_at, 'M/d/yyyy') as changed_at from "
+    "{{ source('bronze', 'orders') }}) select row_number() over (partition by order_id order by changed_at, "
+    "{{ landing_order() }}) as place from read",
+    "newest by a staged column": "with staged as ({{ staged_orders(changes(source('bronze', 'orders'))) }}) "
+    "select row_number() over (partition by order_id order by updated_at, {{ landing_order() }}) as place "
+    "from staged",
+    "a cast of a model's column": "select cast(changed_on as timestamp) as at from {{ ref('orders') }}",
+    "first by name": "select row_number() over (order by status, {{ landing_order() }}) as place from "
+    "{{ source('bronze', 'orders') }}",
     "macros of one's own": "{{ union_of(ref('orders'), ref('facts')) }}",
     "blocks": "select {% for name in ['a', 'b'] %}{{ name }},{% endfor %} 1 as one from {{ ref('orders') }}",
     "braces in arguments": "{{ config(meta={'prune_by': {'day': 'x'}}) }} select * from {{ ref('orders') }}",
@@ -166,3 +197,36 @@ def test_the_projects_models_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [finding.rule for finding in findings_of(manifest, orders.unique_id)] == ["limit"]
     orders.raw_code += "\n{% if is_incremental() %}{% endif %}"
     assert findings_of(manifest, orders.unique_id) == []
+
+
+def test_newest_by_is_no_text() -> None:
+    """R2.1: a date, a time or a number orders versions; text behind one of them only breaks ties."""
+    types = {
+        "sent": "string",
+        "code": "varchar(8)",
+        "at": "timestamp",
+        "amount": "decimal(9, 2)",
+        "flag": "boolean",
+    }
+    expected = {
+        ("sent",): "sent",
+        ("flag", "code"): "code",
+        ("at", "sent"): None,
+        ("amount", "code"): None,
+        ("unknown", "sent"): None,
+        (): None,
+    }
+    assert {key: text_that_orders(key, types) for key in expected} == expected
+
+
+def test_newest_by_is_checked_against_the_declaration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.1: before the run, from the types in the model's YAML."""
+    monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path))
+    manifest = invoke_dbt(["--quiet", "parse"])
+    model = next(node for node in manifest.nodes.values() if node.name == "user_events")
+    model.columns["updated_at"].data_type = "STRING"
+    (finding,) = findings_of(manifest, model.unique_id)
+    assert (finding.rule, finding.line) == ("text_order", 1)
+    assert "newest_by is `updated_at`, which is text" in str(finding)

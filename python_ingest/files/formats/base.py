@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
-MAGIC = {b"\x1f\x8b": ("gzip", "gz"), b"BZh": ("bzip2", "bz2"), b"\x28\xb5\x2f\xfd": ("zstd", "zst")}
+MAGIC = {
+    b"\x1f\x8b": ("gzip", "gz"),
+    b"BZh": ("bzip2", "bz2"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "zst"),
+    b"\xfd7zXZ\x00": ("xz", "xz"),
+}
+ARCHIVES = {  # by the place of a mark in the file: what it is, and the command that unpacks it
+    (0, b"PK\x03\x04"): ("a zip archive without the ending .zip, or a workbook", "unzip"),
+    (0, b"7z\xbc\xaf\x27\x1c"): ("a 7z archive", "7z x"),
+    (0, b"Rar!\x1a\x07"): ("a RAR archive", "unrar x"),
+    (257, b"ustar"): ("a tar archive", "tar -xf"),
+}
 
 
 class Format(Protocol):
@@ -77,7 +88,10 @@ class LineFormat(Format, Protocol):
 
 
 def compression(content: Content) -> Rejection | None:
-    """Reject a compressed file without the matching suffix, since Spark would not decompress it."""
+    """Reject archives, and compressed files without the matching suffix: they would not be unpacked."""
+    for (start, mark), (kind, command) in ARCHIVES.items():
+        if content.head[start:].startswith(mark):
+            return Rejection(f"it is {kind}: unpack it with `{command} FILE`")
     for magic, (name, suffix) in MAGIC.items():
         if content.head.startswith(magic):
             return Rejection(f"it is compressed with {name}, but its name does not end in .{suffix}")

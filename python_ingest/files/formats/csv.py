@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
-import re
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 from pyspark.sql.types import StringType, StructField, StructType
-from rich.filesize import decimal
 
 from python_ingest.bronze.columns import Target, fields_of
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.formats.base import compression, origin
-from python_ingest.files.formats.csv_header import Header, header_of, numbered
-from python_ingest.files.formats.encodings import MARKS, REPLACEMENT, is_binary, mark_of, wide_encoding
+from python_ingest.files.formats.base import origin
+from python_ingest.files.formats.csv_header import Header, header_of, numbered, read_header
+from python_ingest.files.formats.csv_refusals import MOST_FIELDS
+from python_ingest.files.formats.encodings import is_wide
 from python_ingest.files.formats.lines import (
+    CONTROLS,
     HOLDS_NUL,
     ILLEGIBLE,
+    OPEN,
+    SEVERAL,
+    has_controls,
     holds_nul,
     is_legible,
     read_lines,
     read_plain_lines,
+    read_records,
 )
 from python_ingest.files.formats.rescue import rescued
-from python_ingest.files.inspection import HEAD_BYTES, MAX_LINE_BYTES, Content, first_line
+from python_ingest.files.inspection import MAX_LINE_BYTES, Content
 from python_ingest.files.storage import read_files
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-MOST_FIELDS = 20_000  # Spark's parser has room for 20,480
-LINE = re.compile(r"[^\r\n]+")
-CUT_BYTES = 8  # the most that is cut from a head: its byte order mark and an incomplete last character
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
@@ -53,6 +50,7 @@ class Csv:
 
     has = "its header"
     ignores_case = True
+    has_lines = True
 
     def __init__(self, spark: SparkSession, feed: FileFeed) -> None:
         self._spark = spark
@@ -60,29 +58,14 @@ class Csv:
         options = feed.external.options
         assert isinstance(options, CsvOptions)  # noqa: S101  # External validates it by file_format
         self._options = options
-        self.has_lines = not options.multi_line
+        self._is_of_bytes = options.encoding != "utf-8" and not is_wide(options.encoding)
 
     def survey(self, files: Sequence[SourceFile], targets: Sequence[Target]) -> None:
         """Do nothing: the header has all the information."""
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Read the header, whose columns may have any order and letter case."""
-        mark = mark_of(content.head)
-        encoding = MARKS.get(mark, self._options.encoding)
-        line = self._first_line(content.head[len(mark) :], encoding)
-        if refused := self._refused(content, encoding, line):
-            return refused
-        if not self._options.header:
-            return Header(self._declared, encoding)
-        is_plain = encoding == "utf-8" and not self._options.comment and content.first_lines == 1
-        text = line if is_plain and first_line(content.head) == line else None
-        names = self._fields(line)
-        counts = Counter(name.lower() for name in names)
-        if twice := sorted(name for name, count in counts.items() if count > 1):
-            return Rejection(f"the header names {', '.join(repr(name) for name in twice)} more than once")
-        if len(names) > MOST_FIELDS:
-            return Rejection(f"the header has more than {MOST_FIELDS:,} columns")
-        return Header(tuple(names), encoding, text)
+        return read_header(content, self._options, self._declared)
 
     def fields(self, layout: Hashable, file: SourceFile) -> StructType:
         """Return the header's columns, all with the type text."""
@@ -91,25 +74,40 @@ class Csv:
     def rows(self, layout: Hashable, files: Sequence[SourceFile], targets: Sequence[Target]) -> DataFrame:
         """Read the records and map their fields to columns by name."""
         header = header_of(layout)
-        if self._options.multi_line or header.is_wide:
-            return self._mapped(header.names, self._multi_line(header, files), targets)
-        return self.parse(header.names, self._lines(header, files), targets)
+        if header.is_streamed:
+            return self._mapped(header.names, self._streamed(header, files), targets)
+        if header.dropped is not None:
+            grammar, footer = self._options.grammar, self._options.footer
+            return self.parse(
+                header.names, read_records(self._spark, files, header, grammar, footer), targets
+            )
+        return self.parse(header.names, self._lines(header, files), targets, is_line=True)
 
     def names(self, layout: Hashable) -> list[str]:
         """Return the header's columns."""
         return list(header_of(layout).names)
 
-    def parse(self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target]) -> DataFrame:
-        """Parse each line separately, so that a broken quote affects no other record."""
+    def parse(
+        self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target], *, is_line: bool = False
+    ) -> DataFrame:
+        """Parse each record separately, so that a broken quote affects no other record.
+
+        Args:
+            names, lines, targets: see `LineFormat`.
+            is_line: whether the records are lines of files in which the inspection looked for open quotes.
+        """
         names = names if self._options.header else self._declared  # as the feed is declared now
         schema = ", ".join(f"{name} string" for name in (*numbered(names), "_broken"))
         parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
-        reason = (
-            f.when(~f.col("_is_legible"), ILLEGIBLE)
-            .when(holds_nul(f.col("_line")), HOLDS_NUL)
-            .when(self._quote_is_open(names), "a quote is not closed")
-            .when(f.col("_fields").isNull() | f.col("_fields._broken").isNotNull(), self._other_width(names))
-        )
+        has_other_width = f.col("_fields").isNull() | f.col("_fields._broken").isNotNull()
+        reason = f.when(~f.col("_is_legible"), ILLEGIBLE).when(holds_nul(f.col("_line")), HOLDS_NUL)
+        if self._is_of_bytes:
+            reason = reason.when(has_controls(f.col("_line")), CONTROLS)
+        if not (is_line and self._options.multi_line and self._options.encoding == "utf-8"):
+            reason = reason.when(self._quote_is_open(names, has_other_width), OPEN)
+        if not is_line:
+            reason = reason.when(self._has_several_lines(), SEVERAL)
+        reason = reason.when(has_other_width, self._other_width(names))
         return self._mapped(names, parsed.withColumn("_corrupt_reason", reason), targets)
 
     def _mapped(self, names: Sequence[str], records: DataFrame, targets: Sequence[Target]) -> DataFrame:
@@ -135,12 +133,14 @@ class Csv:
         has_header, comment = self._options.header, self._options.comment
         return read_lines(self._spark, files, header=has_header, encoding=header.charset, comment=comment)
 
-    def _multi_line(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
+    def _streamed(self, header: Header, files: Sequence[SourceFile]) -> DataFrame:
         names = numbered(header.names)
         reader = self._spark.read.schema(", ".join(f"{name} string" for name in (*names, "_broken")))
+        comment = {"comment": self._options.comment} if self._options.comment else {}
         reader = (
-            reader.options(**self._parsing())
+            reader.options(**self._parsing(), **comment)
             .option("multiLine", True)
+            .option("unescapedQuoteHandling", "RAISE_ERROR")
             .option("maxCharsPerColumn", MAX_LINE_BYTES)
             .option("header", self._options.header)
             .option("encoding", header.charset)
@@ -165,7 +165,6 @@ class Csv:
             "quote": options.quote,
             "escape": options.escape,
             "nullValue": options.null_value[0] if options.null_value else "\u0001",
-            **({"comment": options.comment} if options.comment and options.multi_line else {}),
         }
 
     def _nulled(self, value: Column) -> Column:
@@ -179,60 +178,22 @@ class Csv:
         is_wide = (f.octet_length(line) > MOST_FIELDS) & (gone > MOST_FIELDS)
         return f.when(~is_wide, line)
 
-    def _quote_is_open(self, names: Sequence[str]) -> Column:
-        """Return whether the last quote of a line is not closed; Spark would take the rest as one field.
+    def _quote_is_open(self, names: Sequence[str], has_other_width: Column) -> Column:
+        """Return whether a quote of a record is not closed; Spark would take the rest as one field.
 
-        That field is the last one. Only lines that may be affected are matched with the grammar.
+        That field is the last one. Only records that may be affected are matched with the grammar.
         """
-        line, last = f.col("_line"), f.coalesce(f"_fields.{numbered(names)[-1]}", f.lit(""))
-        might_be = f.endswith(line, f.concat(f.lit(self._options.quote), last))
-        might_be |= f.contains(last, f.lit(self._options.quote))
-        return might_be & ~f.rlike(line, f.lit(self._grammar()))
+        line, quote = f.col("_line"), f.lit(self._options.quote)
+        last = f.coalesce(f"_fields.{numbered(names)[-1]}", f.lit(""))
+        might_be = f.endswith(line, f.concat(quote, last)) | f.contains(last, quote) | has_other_width
+        closed = f.lit(self._options.grammar.closed_record())
+        return f.contains(line, quote) & might_be & ~f.rlike(line, closed)
 
     def _other_width(self, names: Sequence[str]) -> str:
         return f"expected {len(names)} fields, as {'in the header' if self._options.header else 'declared'}"
 
-    def _grammar(self) -> str:
-        """Return a regular expression that matches lines in which each quoted field is closed."""
-        quote, escape, delimiter = (
-            rf"\x{{{ord(sign):x}}}"
-            for sign in (self._options.quote, self._options.escape, self._options.delimiter)
-        )
-        inner = f"[^{quote}]|{quote}{quote}" if quote == escape else f"[^{quote}{escape}]|{escape}."
-        rest = f"[^{delimiter}]*+"
-        field = f"(?:{quote}(?:{inner})*+{quote}{rest}|[^{quote}{delimiter}]{rest}|)"
-        return f"(?s)^{field}(?:{delimiter}{field})*+$"
-
-    def _refused(self, content: Content, encoding: str, line: str) -> Rejection | None:
-        if not content.head:
-            return Rejection("the file is empty" + ": it has no header" * self._options.header)
-        if refused := compression(content):
-            return refused
-        is_wide = "\n".encode(encoding) != b"\n"
-        if not is_wide and (wide := wide_encoding(content.head)):
-            return Rejection(f"it looks like {wide.upper()}: set the feed's option `encoding: {wide}`")
-        if not is_wide and is_binary(content.head, encoding):
-            return Rejection("not a CSV file: it contains NUL bytes")
-        return self._header_refused(encoding, line) if self._options.header else None
-
-    def _header_refused(self, encoding: str, line: str) -> Rejection | None:
-        if len(line.encode(encoding, "replace")) > HEAD_BYTES - CUT_BYTES:
-            return Rejection(f"its header is longer than {decimal(HEAD_BYTES)}")
-        if "\x00" in line:
-            return Rejection("its header contains NUL bytes")
-        if REPLACEMENT in line:
-            return Rejection(f"the header is not {encoding.upper()} (option `encoding`): {line[:60]!r}")
-        return None
-
-    def _first_line(self, head: bytes, encoding: str) -> str:
-        """Return the first line that is neither blank nor a comment."""
-        text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
-        lines = (found[0] for found in LINE.finditer(text) if found[0].strip())
-        comment = self._options.comment
-        return next((line for line in lines if not (comment and line.startswith(comment))), "")
-
-    def _fields(self, line: str) -> list[str]:
-        reader = csv.reader(
-            io.StringIO(line), delimiter=self._options.delimiter, quotechar=self._options.quote, strict=False
-        )
-        return [name.strip() for name in next(reader, [])]
+    def _has_several_lines(self) -> Column:
+        """Return whether a line break of a record is not inside quotes; Spark would parse the first line."""
+        line = f.col("_line")
+        has_break = f.contains(line, f.lit("\n")) | f.contains(line, f.lit("\r"))
+        return has_break & ~f.rlike(line, f.lit(self._options.grammar.closed_record()))

@@ -19,6 +19,7 @@ ZEROS = {  # which of four bytes are zero in a text of mostly Latin letters
     (False, True, True, True): "utf-32-le",
     (True, True, True, False): "utf-32-be",
 }
+BY_CHANCE = 4  # bytes; two words of Chinese in GBK rarely spare so many
 START_BYTES = 1024  # enough for zero bytes to show an encoding
 
 
@@ -52,3 +53,21 @@ def is_binary(head: bytes, encoding: str = "utf-8") -> bool:
     """
     first = re.split(b"[\r\n]", head, maxsplit=1)[0]
     return b"\x00" in head and REPLACEMENT in codecs.getincrementaldecoder(encoding)("replace").decode(first)
+
+
+def is_wide(encoding: str) -> bool:
+    """Return whether a line break takes more than one byte, so that Spark cannot split files into lines."""
+    return "\n".encode(encoding) != b"\n"
+
+
+def has_other_encoding(encoding: str, spared: int) -> bool:
+    """Return whether a file in UTF-8 would be read as other text.
+
+    Bytes of a language with thousands of characters may look like a character of UTF-8 by chance.
+
+    Args:
+        encoding: the declared encoding.
+        spared: how many bytes the file has beyond its characters; 0 if it is not UTF-8.
+    """
+    has_one_byte_each = len(bytes(range(128, 256)).decode(encoding, "replace")) == 128
+    return encoding != "utf-8" and spared >= (1 if has_one_byte_each else BY_CHANCE)

@@ -106,7 +106,9 @@ class Json:
         if not content.head.strip():
             return Rejection("the file is empty")
         if self._whole_file and content.size > WHOLE_BYTES:
-            return Rejection(f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines")
+            return Rejection(
+                f"it is larger than {decimal(WHOLE_BYTES)}: write it as JSON lines, with `jq -c '.[]' FILE`"
+            )
         if wide := wide_encoding(content.head):
             return Rejection(f"not JSON in UTF-8: it looks like {wide.upper()}, write it in UTF-8")
         return Rejection("not JSON in UTF-8: it contains NUL bytes") if is_binary(content.head) else None

@@ -5,9 +5,18 @@
     {% set keys = dbt.as_list(config.get('unique_key')) %}
     {% set newest_by = dbt.as_list(config.get('meta', {}).get('newest_by')) %}
     {# with newest_by, a deleted row stays as a tombstone: a late older version must not bring it back #}
-    {% set flags_deletes = '_is_deleted' in types and not newest_by %}
+    {# unless the feed's files decide: then a version after the tombstone brings the key back, however old it is #}
+    {% set retracts = '_is_retracted' in types %}
+    {% set flags_deletes = '_is_deleted' in types and (retracts or not newest_by) %}
     {% set counts_versions = '_versions' in types %}
-    {% set helpers = (['_is_deleted'] if flags_deletes else []) + (['_versions'] if counts_versions else []) %}
+    {% set helpers = (['_is_deleted'] if flags_deletes else []) + (['_is_retracted'] if retracts else [])
+        + (['_versions'] if counts_versions else []) %}
+    {% for name in dbt.run_state('retracted').get(model.unique_id, []) if name not in types %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': it reads a feed with `on_removed: retract`, but does not select `' ~ name ~ '`, so it would keep rows that '
+            ~ 'are gone. Select `_is_deleted` and `_is_retracted` from newest_of(); they are not stored.'
+        ) %}
+    {% endfor %}
     {% for helper in helpers %}
         {% do types.pop(helper) %}
     {% endfor %}
@@ -22,6 +31,13 @@
         ) %}
     {% endfor %}
     {% do dbt.check_types(types, keys) %}
+    {% set text = adapter.text_that_orders(newest_by, types) %}
+    {% if text %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': newest_by is `' ~ text ~ '`, which is text (' ~ types[text] ~ '). As text, 9/30/2024 comes after 10/1/2024. Cast it to a '
+            ~ "date, a time or a number first, such as {{ as_timestamp('" ~ text ~ "', 'M/d/yyyy') }}, or remove newest_by: the row that landed last stays."
+        ) %}
+    {% endif %}
     {# a model without declared columns has no contract to check #}
     {% if config.get('contract').enforced and model.columns and not dbt.is_as_declared(types) %}
         {% do get_assert_columns_equivalent('select * except (' ~ helpers | join(', ') ~ ') from (' ~ sql ~ ')' if helpers else sql) %}
@@ -29,7 +45,7 @@
     {{ return({
         'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
         'values': types.keys() | reject('in', keys) | list,
-        'flags_deletes': flags_deletes, 'counts_versions': counts_versions
+        'flags_deletes': flags_deletes, 'retracts': retracts, 'counts_versions': counts_versions
     }) }}
 {% endmacro %}
 

@@ -73,7 +73,8 @@
             {% if config.get('meta', {}).get('insert_only') and not query.is_plain -%}
             else 'superseded'
             {%- elif newest_by -%}
-            when struct({{ dbt.quoted(newest_by, 'incoming.') }}) < struct({{ dbt.quoted(newest_by, 'present.') }}) then 'superseded'
+            when struct({{ dbt.quoted(newest_by, 'incoming.') }}) < struct({{ dbt.quoted(newest_by, 'present.') }})
+                {{- ' and not incoming._is_retracted' if query.retracts }} then 'superseded'
             else 'updated'
             {%- else -%}
             else '{{ 'updated' if query['values'] else 'unchanged' }}'
