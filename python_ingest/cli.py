@@ -24,16 +24,22 @@ from python_ingest.commands.options import (
     AcceptLoss,
     AsJson,
     Audit,
+    Columns,
+    Comment,
     CompareAll,
     CsvFile,
     DateFormats,
     DayFirst,
     Days,
     Debug,
+    Delimiter,
+    Encoding,
     Feeds,
     Follow,
+    Footer,
     Format,
     FullRefresh,
+    HasHeader,
     Histories,
     LogFormat,
     MetricsFile,
@@ -42,6 +48,8 @@ from python_ingest.commands.options import (
     Port,
     Seed,
     Select,
+    Sheet,
+    SkipLines,
 )
 from python_ingest.commands.prove import prove_models
 from python_ingest.commands.report import write_report
@@ -58,6 +66,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import choose
 from python_ingest.project.build import plain_message
 from python_ingest.project.session import warm_session
+from python_ingest.scaffold.reading.choices import Choices, names_in
 from python_ingest.simulators.commands import simulate
 
 app = typer.Typer(
@@ -118,17 +127,26 @@ def status(as_json: AsJson = False, openmetrics: MetricsFile = None) -> None:
 
 
 @app.command()
-def add(
+def add(  # noqa: PLR0913, PLR0917  # the options of the command
     path: Annotated[Path, typer.Argument(help="A file of the feed, or its folder.", resolve_path=True)],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
     key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    header: HasHeader = None,
+    columns: Columns = "",
+    skip_lines: SkipLines = None,
+    footer: Footer = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
     date_format: DateFormats = None,
     day_first: DayFirst = None,
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
+    choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
     lakehouse = opened()
-    columns = [word.strip() for word in key.split(",") if word.strip()]
-    add_feed(path, name, lakehouse, columns, dates_of(date_format or [], day_first))
+    dates = dates_of(date_format or [], day_first)
+    add_feed(path, name, lakehouse, names_in(key), choices=choices.checked(), dates=dates)
 
 
 @app.command("replay-rejected")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from python_ingest.console.output import output
@@ -10,12 +11,20 @@ from python_ingest.errors import TidemarkError
 from python_ingest.project import Project
 from python_ingest.project.session import warm_session
 from python_ingest.scaffold.conversation import column_line, notes_of
+from python_ingest.scaffold.reading.choices import Choices
+from python_ingest.scaffold.sampling import sample_of
 from python_ingest.scaffold.typed_sample import Dates
 from python_ingest.scaffold.writing import add
 
 
-def add_feed(
-    path: Path, name: str | None, project: Project, key: Sequence[str] = (), dates: Dates | None = None
+def add_feed(  # noqa: PLR0913  # the options of the command
+    path: Path,
+    name: str | None,
+    project: Project,
+    key: Sequence[str] = (),
+    *,
+    choices: Choices | None = None,
+    dates: Dates | None = None,
 ) -> None:
     """Declare a feed from sample files, and print what was assumed, which files were written and what to do.
 
@@ -24,12 +33,15 @@ def add_feed(
         name: the feed's name; None proposes one from the file names.
         project: the project.
         key: the columns that identify a record; if empty, they are found in the files.
+        choices: what the user says about the files.
         dates: what the user says about dates.
 
     Raises:
-        TidemarkError: when the files do not show the format, the name or the key, or the feed already exists.
+        TidemarkError: when the files do not show how to read them, the name or the key, or the feed already
+            exists.
     """
-    feed, gold, files = add(path, name, key, project, lambda: warm_session(project.root), dates=dates)
+    read = partial(sample_of, lambda: warm_session(project.root), choices=choices)
+    feed, gold, files = add(path, name, key, project, read, dates=dates)
     for column in feed.columns:
         said = column_line(column)
         output.text(f"  {column.name:<28} {said}", "column", name=column.name, type=column.type)

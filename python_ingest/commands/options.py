@@ -16,6 +16,25 @@ class Format(str, Enum):
     JSON = "json"
 
 
+Encoding = Annotated[
+    Optional[str], typer.Option(help="Encoding of text files, such as windows-1251 (default: found).")
+]
+Delimiter = Annotated[
+    Optional[str], typer.Option(help="Sign between the fields of CSV records; also `tab` (default: found).")
+]
+HasHeader = Annotated[
+    Optional[bool],
+    typer.Option("--header/--no-header", help="Whether the first record has the names (default: found)."),
+]
+Columns = Annotated[str, typer.Option(help="Names of the columns of files without a header: a,b,c.")]
+SkipLines = Annotated[
+    Optional[int], typer.Option(min=0, help="Number of lines before the header (default: found).")
+]
+Footer = Annotated[
+    Optional[int], typer.Option(min=0, help="Number of lines after the last record (default: found).")
+]
+Comment = Annotated[Optional[str], typer.Option(help="Sign that begins comment lines (default: found).")]
+Sheet = Annotated[Optional[str], typer.Option(help="Sheet of Excel workbooks (default: the first one).")]
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
 CsvFile = Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)]
 Page = Annotated[

@@ -299,27 +299,6 @@ class FilesExternal(Strict):
         """True if rows that disappear from the files are retracted."""
         return self.on_removed == "retract"
 
-    @model_validator(mode="after")
-    def _have_a_key(self) -> FilesExternal:
-        uses = {
-            "newest_by": self.newest_by,
-            "max_repeated_share": self.max_repeated_share is not None,
-            "on_removed: retract": self.retracts,
-        }
-        for option, is_set in uses.items():
-            if is_set and not self.key:
-                raise ValueError(f"`{option}` needs `key`, the columns that identify a record")
-        if self.retracts and self.discovery != "manifest":
-            raise ValueError("`on_removed: retract` needs `discovery: manifest`, which compares all files")
-        if self.retracts and self.on_lost_rows == "land_again":
-            raise ValueError("`on_removed: retract` cannot be combined with `on_lost_rows: land_again`")
-        return self
-
-    @property
-    def retracts(self) -> bool:
-        """True if rows that disappear from the files are retracted."""
-        return self.on_removed == "retract"
-
 
 class CsvExternal(FilesExternal):
     """The block of a CSV feed."""

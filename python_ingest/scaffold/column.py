@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
+from python_ingest.scaffold.reading.names import column_names
 from python_ingest.scaffold.sampling import Sample
 from python_ingest.scaffold.value_types import ValueType
 
@@ -188,7 +186,7 @@ def proposed_column(
     Raises:
         TidemarkError: when dbt would read the field's name as Jinja, or cannot hold it.
     """
-    name, of = sql_name(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", field)), sample.types[field]
+    (name, is_keyword), of = column_names(tuple(sample.types), entity)[field], sample.types[field]
     if JINJA.search(field) or JINJA.search(of):
         raise TidemarkError(
             f"The column name {field!r} would be Jinja in dbt.",
@@ -199,24 +197,8 @@ def proposed_column(
             f"The column name {field!r} has half of a surrogate pair, which no file of dbt can hold.",
             "Rename the field in the source.",
         )
-    name = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        name = f"column_{list(sample.types).index(field) + 1}"
-    is_keyword = name.upper() in _keywords()
-    name = f"{entity}_{name}" if is_keyword else name
     bronze = "string" if sample.file_format in TEXT else of
     return Proposed(name, field, bronze, value, is_required, is_keyword)
 
 
 TEXT = ("csv", "excel")  # formats whose values are text in bronze
-
-
-@cache
-def _keywords() -> set[str]:
-    """Return the words that sqlfluff does not accept as names, or a short list if it is not installed."""
-    try:
-        from sqlfluff.core.dialects import dialect_selector
-    except ImportError:
-        return {"DATE", "ORDER", "TIMESTAMP", "USER", "VALUES", "TYPE", "COMMENT"}
-    dialect = dialect_selector("sparksql")
-    return set(dialect.sets("unreserved_keywords")) | set(dialect.sets("reserved_keywords"))

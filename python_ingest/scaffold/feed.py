@@ -14,7 +14,8 @@ from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.column import Proposed, proposed_column
 from python_ingest.scaffold.key_check import KeyCheck, check_key
 from python_ingest.scaffold.keys import chosen_key, key_of
-from python_ingest.scaffold.sampling import OPENERS, Sample
+from python_ingest.scaffold.reading.folder import pattern_of
+from python_ingest.scaffold.sampling import Sample
 from python_ingest.scaffold.typed_sample import Dates, TypedSample, typed_sample
 from python_ingest.scaffold.value_types import ValueType
 
@@ -91,8 +92,8 @@ def proposed(  # noqa: PLR0913
         dates: what the user says about dates.
 
     Raises:
-        TidemarkError: when it finds no valid name or key, a name is not unique, a field would be Jinja, or
-            the format of dates is not certain.
+        TidemarkError: when it finds no valid name or key, a field would be Jinja, or the format of dates is
+            not certain.
     """
     folder = path if path.is_dir() else path.parent
     stem = Counter(re.sub(r"\d.*$|\..*$", "", file.name) for file in files).most_common(1)[0][0]
@@ -115,7 +116,7 @@ def proposed(  # noqa: PLR0913
             "Name the columns that identify a record: `--key order_id,line_number`.",
         )
     by_field = {column.field: column for column in columns}
-    pattern = _pattern(files, None if path.is_dir() or sql_name(folder.name) == given else stem)
+    pattern = pattern_of(files, "" if path.is_dir() or sql_name(folder.name) == given else stem)
     return Proposal(
         given,
         _location(folder),
@@ -138,13 +139,11 @@ def _columns(sample: Sample, typed: TypedSample, entity: str) -> tuple[Proposed,
         )
         for field in sample.types
     )
-    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
-    if twice:
-        raise TidemarkError(
-            f"Several columns would have the same name: {', '.join(twice)}.",
-            "Declare the feed by hand: docs/landing.md.",
-        )
-    return columns
+    of_folders = (name for name in sample.partitions if name not in sample.types)
+    return (
+        *columns,
+        *(Proposed(name, name, "string", ValueType(), is_required=False) for name in of_folders),
+    )
 
 
 def _newest(columns: Sequence[Proposed]) -> tuple[Proposed | None, tuple[str, ...]]:
@@ -157,14 +156,6 @@ def _newest(columns: Sequence[Proposed]) -> tuple[Proposed | None, tuple[str, ..
 
 def _orders(of: str) -> bool:
     return of in ORDERED or of.startswith("decimal")
-
-
-def _pattern(files: Sequence[Path], stem: str | None) -> str:
-    """Return the pattern of a feed's files; without `stem`, it matches all files with their suffix."""
-    suffixes = [suffix for suffix in files[0].suffixes if suffix not in OPENERS]
-    is_compressed = any(file.suffix in OPENERS for file in files)
-    end = f"{suffixes[-1]}{'{,.gz,.bz2,.zst}' if is_compressed else ''}"
-    return f"{(stem or '').rstrip('_-. ')}*{end}"
 
 
 def _location(folder: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dbt_common.exceptions import DbtValidationError
 
 from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.rendering import write_templates
+from python_ingest.scaffold.sampling import sample_of
 from python_ingest.scaffold.writing import FILES, add
 
 PROJECT_FILE, PROFILES, IGNORED = Path("dbt_project.yml"), Path("profiles.yml"), Path(".gitignore")
@@ -77,7 +79,7 @@ def write_project(name: str) -> Scaffold:
         )
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
     written = write_templates(PROJECT | missing, name=name, profile=name, is_new=True)
-    *_, of_feed = add(RAW.resolve(), None, ["order_id"], None, _no_session)
+    *_, of_feed = add(RAW.resolve(), None, ["order_id"], None, partial(sample_of, _no_session))
     return Scaffold(True, sorted([*written, *of_feed]))
 
 

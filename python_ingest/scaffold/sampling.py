@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
-import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.bronze.columns import sql_name
+from pyspark.sql.types import StructType
+
 from python_ingest.errors import TidemarkError
-from python_ingest.files.formats.encodings import REPLACEMENT
 from python_ingest.files.formats.inference import storable, type_of
-from python_ingest.files.formats.typed import MAGIC
 from python_ingest.scaffold import value_types
+from python_ingest.scaffold.reading.choices import Choices
+from python_ingest.scaffold.reading.csv_sample import read_csv
+from python_ingest.scaffold.reading.excel_sample import read_excel
+from python_ingest.scaffold.reading.folder import FORMATS, TYPED, suffix_of
+from python_ingest.scaffold.reading.json_sample import read_json
+from python_ingest.scaffold.reading.opening import BROKEN, ENDINGS, SampleFile, sample_files
+from python_ingest.scaffold.reading.reading import Reading
+from python_ingest.scaffold.reading.texts import SAMPLE_BYTES
+from python_ingest.scaffold.reading.typed_sample import read_typed
+from python_ingest.scaffold.reading.unreadable import content_suffix, unread_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FORMATS = {"csv": "csv", "tsv": "csv", "txt": "csv", "json": "json", "jsonl": "json", "ndjson": "json"}
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
-DELIMITERS = ",;\t|"
-SAMPLE_BYTES = 2**20
 SAMPLE_FILES = 20
 SAMPLE_RECORDS = 5_000
+MOST_MEMBERS = 1_000  # of zip files
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,17 @@ class Sample:
     """Records of sample files.
 
     Attributes:
-        file_format: csv, json, avro or parquet.
+        file_format: csv, json, avro, parquet, orc or excel.
         options: options of the feed's block that differ from the defaults.
-        types: SQL types by field; for a CSV file, the types to which its text can be cast.
-        records: values by field; in a CSV file they are text, or None for an empty value or a word for NULL.
+        types: SQL types by field; for CSV and Excel files, the types to which their text can be cast.
+        records: values by field; of CSV and Excel files they are text without surrounding blanks, or None for
+            an empty value or a word for NULL.
         nulls: words for NULL by field, such as NA among numbers.
         kept_nulls: such words in text fields; there they may be values.
         more: returns all records; if None, the records of the sample are all.
+        notes: what was assumed about the files: pairs of an event and a sentence.
+        padded: fields where some value has surrounding blanks.
+        partitions: the columns that folders like `year=2025` have in their names.
     """
 
     file_format: str
@@ -54,97 +58,88 @@ class Sample:
     nulls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     kept_nulls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     more: Callable[[], Iterator[dict[str, Any]]] | None = None
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    padded: set[str] = field(default_factory=set)
+    partitions: list[str] = field(default_factory=list)
 
     def everything(self) -> Iterator[dict[str, Any]]:
         """Return all records of the files that can be read without Spark, else those of the sample."""
         return self.more() if self.more else iter(self.records)
 
 
-def sample_of(spark: Callable[[], SparkSession], files: Sequence[Path]) -> Sample:
+def sample_of(
+    spark: Callable[[], SparkSession], files: Sequence[Path], choices: Choices | None = None
+) -> Sample:
     """Read the beginning of some files of one feed.
 
     Args:
-        spark: returns the session; used for all formats except CSV.
-        files: the files; the name of the first one determines the format.
+        spark: returns the session; not used for CSV files and Excel workbooks.
+        files: the files, all of one format, which the name of the first one shows, or its first bytes.
+        choices: what the user says about the files.
 
     Raises:
-        TidemarkError: when the format is unknown, or the files have no readable records.
+        TidemarkError: when the format is unknown or does not land, the files have no readable records, or it
+            is not certain how to read them.
     """
-    name = files[0].name.removesuffix(".gz").removesuffix(".bz2")
-    suffix = name.rpartition(".")[2].lower()
-    if suffix in MAGIC:
-        return _typed(spark(), suffix, files)
-    if suffix not in FORMATS:
+    asked = choices or Choices()
+    file_format, notes = _format_of(files[0])
+    if file_format == "excel":
+        reading = read_excel(files[:SAMPLE_FILES], files, asked)
+        return _of_texts("excel", reading, notes)
+    some = sample_files(files, SAMPLE_FILES)
+    if file_format in TYPED:
+        types, records, said = read_typed(spark(), file_format, some)
+        return Sample(file_format, {}, types, records, notes=[*notes, *said])
+    every = sample_files(files, len(files) + MOST_MEMBERS)
+    if file_format == "csv":
+        return _of_texts("csv", read_csv(some, every, asked), notes)
+    return _json(spark, read_json(some, every), some[0], notes)
+
+
+def _format_of(file: Path) -> tuple[str, list[tuple[str, str]]]:
+    """Return the format of a file, and a note if its name does not show it."""
+    if refused := unread_format(file):
+        raise refused
+    suffix = suffix_of(file)
+    if suffix in FORMATS:
+        return FORMATS[suffix], []
+    try:
+        head, _ = sample_files([file], 1)[0].head(SAMPLE_BYTES)
+    except (*BROKEN, IndexError) as error:
+        raise TidemarkError(f"{file} cannot be read: {error}", "Replace or remove it.") from error
+    found = FORMATS.get(content_suffix(head))
+    if not found or b"\x00" in head[:512]:
         raise TidemarkError(
-            f"{files[0]}: the file name does not show the format.",
-            f"Use files that end in one of: {', '.join([*FORMATS, *MAGIC])}; .gz and .bz2 may follow.",
+            f"{file}: the file name does not show the format.",
+            f"Use files that end in one of: {', '.join(FORMATS)}; {', '.join(ENDINGS[1:])} may follow.",
         )
-    texts = [_text(file) for file in files[:SAMPLE_FILES]]
-    return _csv(files, texts) if FORMATS[suffix] == "csv" else _json(spark(), files[0], texts)
+    return found, [("format", f"{found}, by the content of {file.name}")]
 
 
-def _text(file: Path) -> tuple[str, str]:
-    """Return the first complete lines of a file, and their encoding."""
-    with OPENERS.get(file.suffix, open)(file, "rb") as stream:
-        content = stream.read(SAMPLE_BYTES)
-    if len(content) == SAMPLE_BYTES:
-        content = content[: content.rfind(b"\n") + 1] or content
-    for encoding in (
-        ("utf-16",) if content.startswith((b"\xff\xfe", b"\xfe\xff")) else ("utf-8-sig", "windows-1252")
-    ):
-        text = content.decode(encoding, "replace")
-        if REPLACEMENT not in text:
-            break
-    return text, encoding
-
-
-def _csv(files: Sequence[Path], texts: Sequence[tuple[str, str]]) -> Sample:
-    text, encoding = texts[0]
-    header = text.partition("\n")[0].rstrip("\r")
-    delimiter = max(DELIMITERS, key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
-    records = [row for some, _ in texts for row in _rows(io.StringIO(some, newline=""), delimiter)]
-    names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
-    if not records or len({sql_name(name) for name in names} - {""}) < len(names):
-        raise TidemarkError(
-            f"{files[0]}: expected a header with a unique name for each column, and records.",
-            "Give a file with a header line and some records, or declare the feed by hand: docs/landing.md.",
-        )
-    options: dict[str, Any] = {} if delimiter == "," else {"delimiter": delimiter}
-    if encoding == "windows-1252":
-        options["encoding"] = "windows-1252"
-    if any("\n" in value for row in records for value in row.values() if value):
-        options["multi_line"] = True
+def _of_texts(file_format: str, reading: Reading, notes: Sequence[tuple[str, str]]) -> Sample:
+    """Return the sample of files whose values are text, with the types to which these can be cast."""
     types: dict[str, str] = {}
     nulls: dict[str, tuple[str, ...]] = {}
     kept: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        types[name], words = _type([row[name] for row in records if row[name]])
+    for name in reading.names:
+        types[name], words = _type([row[name] for row in reading.records if row[name]])
         if words:
             (kept if types[name] == "string" else nulls)[name] = words
     records = [
         {name: None if value in nulls.get(name, ()) else value for name, value in row.items()}
-        for row in records[:SAMPLE_RECORDS]
+        for row in reading.records[:SAMPLE_RECORDS]
     ]
-    more = partial(_all_rows, files, delimiter, encoding)
-    return Sample("csv", options, types, records, nulls, kept, more)
-
-
-def _all_rows(files: Sequence[Path], delimiter: str, encoding: str) -> Iterator[dict[str, Any]]:
-    for file in files:
-        opened = OPENERS.get(file.suffix, open)
-        # a broken file is ignored here; landing sets it aside
-        with (
-            suppress(csv.Error, OSError, EOFError),
-            opened(file, "rt", encoding=encoding, errors="replace", newline="") as stream,
-        ):
-            yield from _rows(stream, delimiter)
-
-
-def _rows(lines: Iterable[str], delimiter: str) -> Iterator[dict[str, Any]]:
-    """Yield the records with as many values as the header has columns; an empty value is None."""
-    for row in csv.DictReader(lines, delimiter=delimiter):
-        if None not in row and None not in row.values():
-            yield {name.strip(): value.strip() or None for name, value in row.items()}
+    return Sample(
+        file_format,
+        reading.options,
+        types,
+        records,
+        nulls,
+        kept,
+        reading.more,
+        [*notes, *reading.notes],
+        set(reading.padded),
+    )
 
 
 def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -153,38 +148,16 @@ def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return found.type, found.nulls
 
 
-def _json(spark: SparkSession, file: Path, texts: Sequence[tuple[str, str]]) -> Sample:
-    lines = [line for text, _ in texts for line in text.splitlines() if line.strip()]
-    records = [record for record in map(_parsed, lines) if isinstance(record, dict)]
-    options = {}
-    if not records:
-        options = {"whole_file": True}
-        wholes = [_parsed(text) for text, _ in texts]
-        elements = [one for whole in wholes for one in (whole if isinstance(whole, list) else [whole])]
-        records = [record for record in elements if isinstance(record, dict)]
-    records = records[:SAMPLE_RECORDS]
-    if not records:
-        raise TidemarkError(
-            f"{file}: no JSON objects in its first {SAMPLE_BYTES:,} bytes.",
-            "Use a smaller file, or one with one object per line.",
-        )
-    frame = spark.createDataFrame([(json.dumps(record),) for record in records], "record string")
+def _json(
+    spark: Callable[[], SparkSession], reading: Reading, file: SampleFile, notes: Sequence[tuple[str, str]]
+) -> Sample:
+    rows = [(json.dumps(record),) for record in reading.records]
+    frame = spark().createDataFrame(rows, "record string")
     row: Any = frame.selectExpr("schema_of_variant_agg(try_parse_json(record))").first()
-    fields = {field.name: storable(field.dataType).simpleString() for field in type_of(row[0])}  # type: ignore[attr-defined]
-    names = dict.fromkeys(name for record in records for name in record)
-    known = {name: "string" if fields[name] == "void" else fields[name] for name in names}
-    return Sample("json", options, known, records)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
-def _typed(spark: SparkSession, file_format: str, files: Sequence[Path]) -> Sample:
-    frame = spark.read.format(file_format).load([str(file.resolve()) for file in files[:SAMPLE_FILES]])
-    records = [row.asDict(recursive=True) for row in frame.limit(SAMPLE_RECORDS).collect()]
-    types = {field.name: field.dataType.simpleString() for field in frame.schema}
-    return Sample(file_format, {}, types, records)
+    record = type_of(row[0]) if row[0] else None
+    if not isinstance(record, StructType):
+        raise TidemarkError(f"{file}: Spark cannot read its JSON objects.", "Use files with simpler objects.")
+    fields = {field.name: storable(field.dataType).simpleString() for field in record}
+    known = {n: "string" if fields.get(n, "void") == "void" else fields[n] for n in reading.names}
+    notes = [*notes, *reading.notes]
+    return Sample("json", reading.options, known, reading.records, more=reading.more, notes=notes)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dbt.clients.yaml_helper import load_yaml_text
 from dbt_common.exceptions import DbtValidationError
@@ -17,13 +17,11 @@ from python_ingest.scaffold.declaring import gold_yml, models_yml, sources_yml
 from python_ingest.scaffold.feed import Proposal, proposed
 from python_ingest.scaffold.free_names import check_names
 from python_ingest.scaffold.gold import Gold, gold_of
+from python_ingest.scaffold.reading.folder import folder_of
 from python_ingest.scaffold.rendering import rendered, write_files
-from python_ingest.scaffold.sampling import sample_of
+from python_ingest.scaffold.sampling import Sample
 from python_ingest.scaffold.typed_sample import Dates
 from python_ingest.scaffold.value_types import NULLS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 FILES = {
     "sources.yml": "models/bronze/_bronze_{name}__sources.yml",
@@ -44,7 +42,7 @@ def add(  # noqa: PLR0913
     name: str | None,
     key: Sequence[str],
     lakehouse: Project | None,
-    spark: Callable[[], SparkSession],
+    read: Callable[[Sequence[Path]], Sample],
     *,
     dates: Dates | None = None,
 ) -> tuple[Proposal, Gold | None, list[Path]]:
@@ -55,7 +53,7 @@ def add(  # noqa: PLR0913
         name: the feed's name; None proposes one from the file names.
         key: the columns that identify a record; if empty, they are found in the files.
         lakehouse: the project; None for a new one, which has models of its own in gold and is not checked.
-        spark: returns the session; called only if it is needed.
+        read: returns the sample of files, such as `sample_of` does.
         dates: what the user says about dates.
 
     Returns:
@@ -65,8 +63,10 @@ def add(  # noqa: PLR0913
         TidemarkError: when there are no readable files, the proposal fails, names are taken, or dbt cannot
             read the files; then nothing is written.
     """
-    files = _files(path)
-    feed = proposed(sample_of(spark, files), files, path, name, key, dates=dates)
+    folder = folder_of(path)
+    sample = read(folder.files)
+    sample = replace(sample, notes=[*folder.notes, *sample.notes], partitions=list(folder.partitions))
+    feed = proposed(sample, folder.files, path, name, key, dates=dates)
     gold = gold_of(feed) if lakehouse else None
     texts = _texts(feed, gold)
     there = next((target for target in texts if target.exists()), None)
@@ -117,13 +117,3 @@ def _check() -> None:
             f"dbt cannot read the project with the files of this feed: {error.what}",
             "Nothing was written. Declare the feed by hand, and report the file's names: docs/landing.md.",
         ) from error
-
-
-def _files(path: Path) -> Sequence[Path]:
-    found = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    files = [file for file in found if not file.name.startswith((".", "_"))]
-    if not files:
-        raise TidemarkError(
-            f"There are no files at {path}.", "Give a file of the feed, or the folder of its files."
-        )
-    return files
