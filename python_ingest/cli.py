@@ -145,8 +145,14 @@ def add(  # noqa: PLR0913, PLR0917  # the options of the command
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
     lakehouse = opened()
-    dates = dates_of(date_format or [], day_first)
-    add_feed(path, name, lakehouse, names_in(key), choices=choices.checked(), dates=dates)
+    add_feed(
+        path,
+        name,
+        lakehouse,
+        names_in(key),
+        choices=choices.checked(),
+        dates=dates_of(date_format or [], day_first),
+    )
 
 
 @app.command("replay-rejected")

@@ -149,9 +149,6 @@ class FeedFolder:
     def land(self) -> Landed:
         return Lander(self.spark, self.feed, self.ops_schema).land()
 
-    def replay(self) -> Landed:
-        return Lander(self.spark, self.feed, self.ops_schema).replay()
-
     def rows(self, *columns: str) -> list[tuple[Any, ...]]:
         """Bronze's rows, in their order as text."""
         table = self.spark.table(self.feed.table)

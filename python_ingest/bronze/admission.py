@@ -27,6 +27,7 @@ class Admission:
     def __init__(self, spark: SparkSession, feed: Feed, ops_schema: str | None) -> None:
         self._erasures = Erasures(spark, ops_schema, feed.name) if ops_schema else None
         self._hashing = feed if isinstance(feed, FileFeed) and feed.external.hash_pii else None
+        self._fields = {column.name: column.in_file for column in feed.columns}
         self._keeps_places = not isinstance(feed, TableFeed)
 
     def check(self) -> None:
@@ -51,7 +52,8 @@ class Admission:
         if self._hashing:
             rows = with_hashes(rows, self._hashing)
         if self._persons and self._erasures and self._keeps_places:
-            rows = without_erased(rows, self._erasures, self._persons, contents)
+            fields = {name: self._fields.get(name, name) for name in contents}
+            rows = without_erased(rows, self._erasures, self._persons, fields)
         return rows
 
     def of_others(self, rows: DataFrame) -> DataFrame:

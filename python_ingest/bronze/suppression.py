@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
@@ -30,8 +30,20 @@ def key_text(column: str, of: str) -> Column:
     return f.trim(text) if of == "string" else text
 
 
+def whole_key_text(column: str, of: str, field: str) -> Column:
+    """Return a value of a key as `key_text` does; if it does not fit its column, as it was rescued.
+
+    Args:
+        column: the column.
+        of: its type, as SQL.
+        field: its name in files.
+    """
+    rescued = f.from_json("_rescued_data", "map<string,string>").getItem(field)
+    return f.coalesce(key_text(column, of), f.trim(rescued))
+
+
 def without_erased(
-    rows: DataFrame, erasures: Erasures, persons: Sequence[Erased], contents: Sequence[str]
+    rows: DataFrame, erasures: Erasures, persons: Sequence[Erased], fields: Mapping[str, str]
 ) -> DataFrame:
     """Return rows of which those of erased persons have no content.
 
@@ -41,10 +53,10 @@ def without_erased(
         rows: as they are appended to bronze.
         erasures: the erasures in the feed.
         persons: the erased persons; at least one.
-        contents: the columns of the source.
+        fields: the columns of the source, each with its name in files.
     """
-    found = _with_erasure(rows, _by_words(erasures, persons), erasures, persons)
-    return emptied(found, f.col("_erasure"), contents).select(*map(in_sql, rows.columns))
+    found = _with_erasure(rows, _by_words(erasures, persons), erasures, persons, fields)
+    return emptied(found, f.col("_erasure"), list(fields)).select(*map(in_sql, rows.columns))
 
 
 def of_others(rows: DataFrame, erasures: Erasures, persons: Sequence[Erased]) -> DataFrame:
@@ -77,14 +89,28 @@ def emptied(rows: DataFrame, erasure: Column, contents: Sequence[str]) -> DataFr
     )
 
 
-def _with_erasure(rows: DataFrame, known: Column, erasures: Erasures, persons: Sequence[Erased]) -> DataFrame:
-    """Return rows with `_erasure`: what is known, else the id of the person by the columns of the key."""
+def _with_erasure(
+    rows: DataFrame,
+    known: Column,
+    erasures: Erasures,
+    persons: Sequence[Erased],
+    fields: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """Return rows with `_erasure`: what is known, else the id of the person by the columns of the key.
+
+    With the names of the columns in files, a value that did not fit its column counts, too.
+    """
+
+    def text(column: str) -> Column:
+        of = types[column]
+        return key_text(column, of) if fields is None else whole_key_text(column, of, fields[column])
+
     found = erasures.hash.beside(rows).withColumn("_erasure", known)
     types = dict(rows.dtypes)
     for columns in sorted({person.columns for person in persons}):
         if not all(column in types for column in columns):
             continue
-        hashes = [_hashed(erasures, column, key_text(column, types[column])) for column in columns]
+        hashes = [_hashed(erasures, column, text(column)) for column in columns]
         those = [(list(p.hashes), p.erasure_id) for p in persons if p.columns == columns]
         listed = local_rows(rows.sparkSession, "_hashes array<string>, _id string", those)
         found = (

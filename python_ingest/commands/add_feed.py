@@ -17,7 +17,7 @@ from python_ingest.scaffold.typed_sample import Dates
 from python_ingest.scaffold.writing import add
 
 
-def add_feed(  # noqa: PLR0913  # the options of the command
+def add_feed(  # noqa: PLR0913
     path: Path,
     name: str | None,
     project: Project,

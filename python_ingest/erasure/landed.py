@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.metadata import metadata_of
-from python_ingest.bronze.suppression import CONTENT
+from python_ingest.bronze.suppression import CONTENT, whole_key_text
 from python_ingest.erasure.person import Person, is_theirs
 from python_ingest.feeds.declarations import TableFeed, TopicFeed
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.erasures import REASON, tombstone
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 KEY = "_message_key"
 PLACES = "_tidemark_places"  # a view of rows by batch and number
@@ -43,7 +44,8 @@ class Landed:
         """
         rows = self.spark.table(self.bronze)
         names = {column: column for column in self.person.key}
-        theirs = is_theirs(self.person, dict(rows.dtypes), names)
+        types = dict(rows.dtypes)
+        theirs = is_theirs(self.person, types, names) | self._has_rescued_key(types)
         is_open = f.col("_corrupt_reason").isNull() | (f.col("_corrupt_reason") != REASON)
         theirs = is_open & (theirs | self.person.has_words(f.col("_corrupt_record")))
         beside = self._beside(rows)
@@ -55,6 +57,15 @@ class Landed:
             beside = beside.join(own, on=KEY, how="left")
             theirs |= is_open & is_empty & f.coalesce("_is_own", f.lit(False))
         return beside.where(theirs).select(*map(in_sql, rows.columns))
+
+    def _has_rescued_key(self, types: Mapping[str, str]) -> Column:
+        """Return whether a row has the key, of which a value did not fit its column."""
+        fields = {column.name: column.in_file for column in self.person.feed.columns}
+        same = f.col("_rescued_data").isNotNull()
+        for position, column in enumerate(self.person.key):
+            value = whole_key_text(column, types[column], fields.get(column, column))
+            same &= value == f.col(f"_key_{position}")
+        return f.coalesce(same, f.lit(False))
 
     def records(self) -> DataFrame | None:
         """Return the person's rejected records (`batch_id`, `row_id`), or None without the table."""

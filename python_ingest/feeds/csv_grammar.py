@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 BREAK = re.compile("\r\n|\r|\n")
 LINE = r"[^\r\n]*+"
@@ -44,31 +45,32 @@ class Grammar:
             dropped: the number of lines at the start of a text that are not records, such as the header.
         """
         kinds = [f"{_sign(self.comment)}{LINE}"] if self.comment else []
-        kinds += [f"{self._record()}{AT_LINE_END}", LINE]
+        kinds += [f"{self.record()}{AT_LINE_END}", LINE]
         start = rf"(?:\A\x{{feff}}?+(?:{LINE}{LINE_END}){{{dropped}}}+)?+"
         return rf"(?s)\G{start}({'|'.join(kinds)}){LINE_END}"
 
     def closed_record(self) -> str:
         """Return the expression that matches a record in which each quoted field is closed."""
-        return rf"(?s)\A{self._record()}\z"
+        return rf"(?s)\A{self.record()}\z"
 
     def closed_lines(self) -> str:
         """Return the expression that matches a text if each line of it is a record with closed quotes."""
         quote = _sign(self.quote)
         inside = rf"[^{_sign(self.delimiter)}\r\n\x{{feff}}]"  # a character before a quote inside a field
-        field = f"(?<!{inside}){self._quoted(one_line=True)}{self._rest()}"
+        field = f"(?<!{inside}){self._quoted_on_line()}"
         return rf"(?s)\A[^{quote}]*(?:(?:{field}|(?<={inside}){quote})[^{quote}]*)*+\z"
 
     def first_record(self, text: str) -> str | None:
         """Return the record at the start of a text; None if a quote in its first line is not closed."""
-        found = re.match(in_python(f"(?s){self._record()}{AT_LINE_END}"), text)
+        found = _first_record(self).match(text)
         return found[0] if found else None
 
-    def _record(self) -> str:
-        kinds = [f"{self._quoted(one_line=True)}{self._rest()}"]
+    def record(self) -> str:
+        """Return the expression of a record in which each quoted field is closed."""
+        kinds = [self._quoted_on_line()]
         if self.spans:
             kinds.append(rf"{self._quoted(one_line=False)}(?=[{_sign(self.delimiter)}\r\n]|\z)")
-        kinds += [f"(?!{_sign(self.quote)}){self._rest()}"]
+        kinds.append(rf"(?!{_sign(self.quote)})[^{_sign(self.delimiter)}\r\n]*+")
         field = f"(?:{'|'.join(kinds)})"
         return f"{field}(?:{_sign(self.delimiter)}{field})*+"
 
@@ -83,9 +85,20 @@ class Grammar:
             pair = f"{escape}{'[^' + breaks + ']' if one_line else '.'}"
         return f"{quote}{inner}(?:{pair}{inner})*+{quote}{end}"
 
-    def _rest(self) -> str:
-        """Return the expression of the characters up to the end of a field on the same line."""
-        return rf"[^{_sign(self.delimiter)}\r\n]*+"
+    def _quoted_on_line(self) -> str:
+        """Return the expression of a field that begins with a quote and closes it on the same line.
+
+        Text may follow, but not `escape`, for which Spark's parser may look for another closing quote.
+        """
+        delimiter = _sign(self.delimiter)
+        escape = _sign(self.escape) if self.escape != self.quote else ""
+        text = rf"[^{delimiter}{escape}\r\n]*+(?=[{delimiter}\r\n]|\z)"
+        return f"{self._quoted(one_line=True)}{text}"
+
+
+@cache
+def _first_record(grammar: Grammar) -> re.Pattern[str]:
+    return re.compile(in_python(f"(?s){grammar.record()}{AT_LINE_END}"))
 
 
 def in_python(pattern: str) -> str:

@@ -27,6 +27,8 @@ DAMAGED = re.compile(
     r"|invalid (?:distance|literal|code|block|stored|bit)\b.*|incorrect (?:data|length) check"  # zlib
     r"|unexpected end of stream|crc error"  # bzip2
     r"|Not enough input bytes|Input is corrupted: .*|Bit ?stream (?:is not fully|end mark not) .*"  # zstd
+    r"|(?:Protocol message|While parsing a protocol message,|CodedInputStream) .*"  # ORC
+    r"|Not a valid ORC file .*|Malformed ORC file.*|Illegal type id .*|position is negative"
     r"|Data corruption detected|FAILED_TO_UNCOMPRESS\(\d+\)"  # zstd and snappy inside Parquet
 )
 # Messages of code that failed on damaged bytes, or because of a bug in the reader itself.

@@ -50,8 +50,8 @@ def _by_file(people: FeedFolder, *columns: str) -> dict[str, list[tuple[Any, ...
 
 
 def test_csv_of_lines(make_feed: MakeFeed) -> None:
-    """R1.1, R1.4: every line is a row; those that a strict reader takes have its values."""
-    people = make_feed()
+    """R1.1, R1.4: with `multi_line: false`, every line is a row; valid ones have a strict reader's values."""
+    people = make_feed(options={"multi_line": False})
     files = {f"{n}.csv{PACKED.get(n % 20, '')}": file for n, file in enumerate(drawn(csv_files(), 150))}
     for name, file in files.items():
         people.write(name, PACKERS[name.partition(".csv")[2]](file.content))
@@ -74,14 +74,15 @@ def test_csv_of_lines(make_feed: MakeFeed) -> None:
 
 
 def test_csv_over_several_lines(make_feed: MakeFeed) -> None:
-    """R1.1: with `multi_line`, what Python's writer writes is what is read."""
-    people = make_feed(options={"multi_line": True})
+    """R1.1: what Python's writer writes is what is read, and an open quote below it breaks one line."""
+    people = make_feed()
     files = {f"{n}.csv": rows for n, rows in enumerate(drawn(spanning_rows(), 60))}
     for name, rows in files.items():
-        people.write(name, written([["id", "name"], *rows]))
+        people.write(name, written([["id", "name"], *rows]) + '1,"open\n2,"Bob"\n')
     found = _by_file(people, "id", "name", "_corrupt_record")
     for name, rows in files.items():
         expected = [(one, other or None, None) for one, other in rows]
+        expected += [(None, None, '1,"open'), ("2", "Bob", None)]
         assert [(row[0], row[1] or None, row[2]) for row in found[name]] == expected, name
 
 

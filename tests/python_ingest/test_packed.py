@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 
 from python_ingest.bronze.table import BronzeTable
@@ -180,6 +181,7 @@ PACKED = {
     "a.csv": ONE,
     "b_gz.csv.gz": gzip.compress(b"id,name\n2,Bob\n"),
     "b_bz2.csv.bz2": bz2.compress(b"id,name\n3,Cy\n"),
+    "b_zst.csv.zst": pyarrow.compress(b"id,name\n0,Zoe\n", codec="zstd", asbytes=True),
     "sub/b_xz.csv.xz": lzma.compress(b"name,id\nDi,4\n") + lzma.compress(b"Eve,5\n"),
     "b.csv.zip": zipped({"b.csv": "id,name\n6,Flo\n"}),
     "many +%41.zip": zipped(
@@ -233,7 +235,7 @@ def test_packed_files_land_once_and_the_others_are_named(
     """R1.1, R1.5: each member is read as a file; the archive lands once, also after a kill."""
     excluded = ["*.tmp", "old/*", "notes.pdf"]
     feed = make_feed(
-        pattern="*.{csv,gz,bz2,xz,zip}", exclude=excluded, max_bytes="1 MB", on_lost_rows="land_again"
+        pattern="*.{csv,gz,bz2,zst,xz,zip}", exclude=excluded, max_bytes="1 MB", on_lost_rows="land_again"
     )
     for name, content in PACKED.items():
         feed.write(name, content)
@@ -243,10 +245,11 @@ def test_packed_files_land_once_and_the_others_are_named(
             with pytest.raises(KeyboardInterrupt):
                 feed.land()
     landed = feed.land()
-    assert (landed.resumed, landed.known) == (1, 6)
+    assert (landed.resumed, landed.known) == (1, 7)
     assert {path: reason for path, reason in landed.rejected.items() if SET_ASIDE[path] not in reason} == {}
     assert (landed.left_out.files, landed.left_out.paths) == (2, ("C.tsv", "d.txt"))
     assert feed.rows("id", "name", "_source_file", "_corrupt_record") == [
+        ("0", "Zoe", "b_zst.csv.zst", None),
         ("1", "Ada", "a.csv", None),
         ("2", "Bob", "b_gz.csv.gz", None),
         ("3", "Cy", "b_bz2.csv.bz2", None),
@@ -260,7 +263,7 @@ def test_packed_files_land_once_and_the_others_are_named(
     feed.spark.sql(f"delete from {feed.feed.table} where id in ('6', '7')")
     again = feed.land()
     assert again.settled
-    assert (again.settled.decision, len(feed.rows("id")), again.known) == ("landed_again", 9, 6)
+    assert (again.settled.decision, len(feed.rows("id")), again.known) == ("landed_again", 10, 7)
 
 
 def named(made: FeedFolder, name: str) -> FeedFolder:

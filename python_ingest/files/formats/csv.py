@@ -15,7 +15,6 @@ from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import origin
 from python_ingest.files.formats.csv_header import Header, header_of, numbered, read_header
-from python_ingest.files.formats.csv_refusals import MOST_FIELDS
 from python_ingest.files.formats.encodings import is_wide
 from python_ingest.files.formats.lines import (
     CONTROLS,
@@ -37,6 +36,7 @@ from python_ingest.files.storage import read_files
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+MOST_FIELDS = 20_000  # Spark's parser has room for 20,480
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
@@ -150,6 +150,7 @@ class Csv:
         reason = (
             f.when(~is_legible(text), ILLEGIBLE)
             .when(holds_nul(text), HOLDS_NUL)
+            .when(has_controls(text) & f.lit(self._is_of_bytes), CONTROLS)
             .when(f.col("_broken").isNotNull(), self._other_width(names))
         )
         return records.select(

@@ -16,10 +16,11 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.csv_grammar import BREAK
 from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.files.formats.csv_refusals import header_refused, names_refused, text_refused
-from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of
+from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of, wide_encoding
 from python_ingest.files.inspection import WHOLE_BYTES, Content, first_line
 
 OTHER_WAYS = "correct or split it, or set the option `multi_line: false` if each line is a record"
+LINE = re.compile("([^\r\n]*)(?:\r\n|\r|\n|$)")
 BLANK = "".join(map(chr, range(33)))  # what Spark's CSV reader takes for blank
 
 
@@ -74,7 +75,7 @@ def read_header(content: Content, options: CsvOptions, declared: Sequence[str]) 
         The header and how to read the records below it, or why the file cannot be read.
     """
     mark = mark_of(content.head)
-    encoding = MARKS.get(mark, options.encoding)
+    encoding = MARKS.get(mark) or _ordered(options.encoding, content.head)
     if refused := text_refused(content, encoding, has_header=options.header):
         return Rejection(refused)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(content.head[len(mark) :])
@@ -85,7 +86,7 @@ def read_header(content: Content, options: CsvOptions, declared: Sequence[str]) 
     dropped = options.skip_lines
     if options.header:
         dropped = start.lines + 1 + len(BREAK.findall(start.record or ""))
-    if content.size <= len(content.head):
+    if options.footer and content.size <= len(content.head):
         rest = islice(BREAK.split(text), dropped, None)
         if sum(_is_text(line, options) for line in rest) < options.footer:
             return Rejection(f"it has fewer than {options.footer} lines that may be its `footer`")
@@ -106,14 +107,20 @@ def numbered(names: Sequence[str]) -> list[str]:
     return [f"c{position}" for position in range(len(names))]
 
 
+def _ordered(encoding: str, head: bytes) -> str:
+    """Return an encoding with its byte order, since the defaults of Python and Java differ."""
+    if encoding not in ("utf-16", "utf-32"):
+        return encoding
+    found = wide_encoding(head)
+    return found if found and found.startswith(encoding) else f"{encoding}-be"
+
+
 def _start_of(text: str, options: CsvOptions) -> Start:
     """Find the first line that is neither skipped, nor blank, nor a comment."""
-    at = 0
-    for number, line in enumerate(BREAK.split(text)):
-        if number >= options.skip_lines and _is_text(line, options):
-            return Start(number, text[at:], options.grammar.first_record(text[at:]))
-        end = BREAK.match(text, at + len(line))
-        at = end.end() if end else len(text)
+    for number, line in enumerate(LINE.finditer(text)):
+        if number >= options.skip_lines and _is_text(line[1], options):
+            rest = text[line.start() :]
+            return Start(number, rest, options.grammar.first_record(rest))
     return Start(options.skip_lines, "", None)
 
 

@@ -20,7 +20,6 @@ from python_ingest.files.formats.encodings import (
 )
 from python_ingest.files.inspection import HEAD_BYTES, Content
 
-MOST_FIELDS = 20_000  # Spark's parser has room for 20,480
 DELIMITERS = ",;\t|:"
 DATA = re.compile(r"[-+$€£]?\d[\d.,:/TZ %+-]*")  # a number, a date or a time
 STRANGER = "not a file of this feed: its header has none of the declared columns"
@@ -55,10 +54,12 @@ def header_refused(text: str, record: str | None, content: Content, encoding: st
         content: what was read from the file.
         encoding: the encoding of the text.
     """
-    if not BREAK.search(text) and content.size > len(content.head):
-        return f"its header is longer than {decimal(HEAD_BYTES)}"
+    is_cut = content.size > len(content.head)
     if not text:
-        return "it has no header: no line has text that is not skipped"
+        lines = f"all lines in its first {decimal(HEAD_BYTES)}" if is_cut else "all its lines"
+        return f"it has no header: {lines} are blank, comments or skipped"
+    if is_cut and (record == text or not BREAK.search(text)):
+        return f"its header is longer than {decimal(HEAD_BYTES)}"
     line = BREAK.split(text, maxsplit=1)[0] if record is None else record
     if "\x00" in line:
         return "its header contains NUL bytes"
@@ -84,8 +85,6 @@ def names_refused(
         return f"the header has {counts['']} columns without a name: {places}"
     if twice := sorted(name for name, count in counts.items() if count > 1):
         return f"the header names {', '.join(repr(name) for name in twice)} more than once"
-    if len(names) > MOST_FIELDS:
-        return f"the header has more than {MOST_FIELDS:,} columns"
     wanted = {name.lower() for name in declared}
     if wanted.isdisjoint(counts):
         return STRANGER + _cause(record, names, wanted, options.delimiter)

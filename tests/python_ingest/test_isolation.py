@@ -1,0 +1,130 @@
+"""One feed that fails, for any cause, or that is declared wrongly, stops no other feed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from python_ingest import cli, project
+from python_ingest.commands import run
+from python_ingest.commands.land import land
+from python_ingest.errors import DeclarationError, LandingError, TidemarkError
+from python_ingest.feeds.declarations import choose, declared_feeds
+from python_ingest.files.formats.csv import Csv
+from python_ingest.project import Project
+from python_ingest.project.selection import selected_names
+from python_ingest.status.feeds import feed_states
+from python_ingest.status.level import Level
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.R1, pytest.mark.R2]
+
+
+def source(name: str, location: Path, **external: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "schema": "bronze",
+        "original_file_path": f"models/bronze/_{name}.yml",
+        "external": {"location": str(location), "file_format": "csv", **external},
+        "columns": {"id": {"name": "id", "data_type": "string"}},
+    }
+
+
+def test_declarations_are_validated_one_by_one(tmp_path: Path) -> None:
+    """R1.1: the errors of the others are kept by name; of two feeds with one name, neither is valid."""
+    nodes = [source("good", tmp_path), source("bad", tmp_path, colour="red"), source("same", tmp_path)]
+    feeds, invalid = declared_feeds([*nodes, source("same", tmp_path), source("same", tmp_path)])
+    assert list(feeds) == ["good"]
+    assert list(invalid) == ["bad", "same"]
+    assert "another feed has this name" in invalid["same"].what
+    assert [feed.name for feed in choose(feeds, ["good", "bad"], invalid)] == ["good"]
+    with pytest.raises(LandingError, match=r"no feed named 'god' \(declared: bad, good, same\)") as unknown:
+        choose(feeds, ["god"], invalid)
+    assert "Did you mean 'good'?" in unknown.value.fix
+    lakehouse = Project(ROOT, feeds, "ops", invalid=invalid)
+    assert [error.feed for error in lakehouse.invalid_among([])] == ["bad", "same"]
+    assert [error.feed for error in lakehouse.invalid_among(["good", "bad"])] == ["bad"]
+
+
+def test_other_feeds_land(
+    spark: SparkSession,
+    prefix: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """R1.1: three feeds: an error in Spark, an invalid declaration, and one that lands; each is told."""
+    names = ("broken", "good", "invalid")
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text("id\n1\n")
+    wrong = {"invalid": {"colour": "red"}}
+    nodes = [
+        source(name, tmp_path / name, **wrong.get(name, {})) | {"schema": f"{prefix}_bronze"}
+        for name in names
+    ]
+    feeds, invalid = declared_feeds(nodes)
+    lakehouse = Project(ROOT, feeds, f"{prefix}_ops", invalid=invalid)
+    rows = Csv.rows
+
+    def fail(self: Csv, layout: Any, files: Any, targets: Any) -> Any:
+        found = rows(self, layout, files, targets)
+        return found.select("no_such_column") if "broken" in files[0].whole else found
+
+    monkeypatch.setattr(Csv, "rows", fail)
+    with pytest.raises(LandingError, match=r"2 feeds failed to land: broken, invalid\."):
+        land(spark, lakehouse, [*feeds.values(), *lakehouse.invalid_among([])])
+    printed = capsys.readouterr().out
+    assert "not landed broken: Feed 'broken': it could not land: A column" in printed
+    assert "tidemark --debug land broken" in printed
+    assert "not landed invalid: models/bronze/_invalid.yml: feed 'invalid': external.colour" in printed
+    assert "[UNRESOLVED" not in printed
+    assert spark.table(f"{prefix}_bronze.good").count() == 1
+    with pytest.raises(LandingError, match="Feed 'broken': it could not land"):
+        land(spark, lakehouse, [feeds["broken"]])
+    with pytest.raises(DeclarationError, match=r"external\.colour"):
+        land(spark, lakehouse, lakehouse.invalid_among(["invalid"]))
+    states = {state.feed: state for state in feed_states(spark, lakehouse)}
+    assert (states["good"].rows, states["invalid"].kind, states["invalid"].level) == (
+        1,
+        "invalid",
+        Level.ERROR,
+    )
+    assert "external.colour" in states["invalid"].problem
+
+
+def test_a_run_builds_what_does_not_read_a_failed_feed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R2.3: the models below a failed feed are left out; the run then fails with the feed's error."""
+    lakehouse = project.load()
+    wrong = DeclarationError("x.yml", "user_events", "external", "wrong", "Correct it.")
+    valid = {name: feed for name, feed in lakehouse.feeds.items() if name != "user_events"}
+    lakehouse = replace(lakehouse, feeds=valid, invalid={"user_events": wrong})
+    built: list[list[str]] = []
+
+    def land_each(spark: object, project: object, feeds: Any) -> Any:
+        errors = {feed.feed: feed for feed in feeds if isinstance(feed, DeclarationError)}
+        failed = {feed.name: TidemarkError("No.", "Retry.") for feed in feeds if feed not in errors.values()}
+        return [], {name: error for name, error in failed.items() if name == "transactions"} | errors
+
+    monkeypatch.setattr(project, "embedded_target", lambda root: "")
+    monkeypatch.setattr(project, "load", lambda: lakehouse)
+    monkeypatch.setattr(run, "hold", lambda folder: None)
+    monkeypatch.setattr(run, "warm_session", lambda root: None)
+    monkeypatch.setattr(run, "land_each", land_each)
+    monkeypatch.setattr(run, "build_models", lambda options, project: built.append(list(options)))
+    with pytest.raises(LandingError, match="2 feeds failed to land: transactions, user_events"):
+        cli.run()
+    below = ["source:bronze.transactions+", "source:bronze.user_events+"]
+    assert (built[0][-3], sorted(built[0][-2:])) == ("--exclude", below)
+    assert "not built models that read transactions, user_events" in capsys.readouterr().out.replace("\n", "")
+    with pytest.raises(DeclarationError, match="wrong"):
+        cli.run(select=["source:bronze.user_events+"])
+    assert selected_names(lakehouse, ["source:bronze.user_events+"]) == ["user_events"]
+    cli.run(select=["source:bronze.device_events+"])
+    assert "--exclude" not in built[2]
