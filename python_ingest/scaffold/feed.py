@@ -139,11 +139,16 @@ def _columns(sample: Sample, typed: TypedSample, entity: str) -> tuple[Proposed,
         )
         for field in sample.types
     )
-    of_folders = (name for name in sample.partitions if name not in sample.types)
-    return (
-        *columns,
-        *(Proposed(name, name, "string", ValueType(), is_required=False) for name in of_folders),
+    twice = {column.name for column in columns} & set(sample.partitions)
+    if twice:
+        raise TidemarkError(
+            f"The files and the names of their folders both have {', '.join(sorted(twice))}.",
+            "Rename the folders or the column; a column has one source.",
+        )
+    of_folders = (
+        Proposed(name, name, "string", ValueType(), is_required=False) for name in sample.partitions
     )
+    return (*columns, *of_folders)
 
 
 def _newest(columns: Sequence[Proposed]) -> tuple[Proposed | None, tuple[str, ...]]:
