@@ -388,6 +388,7 @@ def test_keys_tell_records_apart(tmp_path: Path) -> None:
     lines = "order_id,product_code,quantity,price\n1,a,2,3\n1,b,1,4\n2,a,5,3\n2,a,5,3\n"
     assert _key(lines, tmp_path) == ["order_id", "product_code"]
     assert _key(lines, tmp_path, "price", "order_id") == ["price", "order_id"]
+    assert _key("zip,seen\n90210,2025-01-01\n2134,2025-01-02\n", tmp_path) == ["zip"]
     assert _key("line_id,city\n1,x\n1,x\n2,x\n", tmp_path) == ["line_id"]  # a record sent twice
     versions = "line_id,city,updated_at\n1,x,2025-01-01T00:00:00\n1,y,2025-01-02T00:00:00\n"
     assert _key(versions, tmp_path) == ["line_id"]
