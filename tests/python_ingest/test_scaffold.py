@@ -254,8 +254,8 @@ def test_later_files_with_what_the_sample_did_not_show(copy: Path, spark: SparkS
     ]
     reasons = spark.table(f"{prefix}_silver.rejected_events").select("rejection_reason").collect()
     assert sorted(row[0] for row in reasons) == [
-        "event_place.zip is not a whole number: x",
         "n is not a whole number: 7.5",
+        "place.zip is not a whole number: x",
         "updated_at is not a time (yyyy-MM-ddTHH:mm:ss)",
     ]
 
