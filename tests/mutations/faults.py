@@ -129,9 +129,9 @@ FAULTS = (
     ),
     Fault(
         "CSV in any encoding",
-        "python_ingest/files/formats/csv.py",
-        "encoding = MARKS.get(mark, self._options.encoding)",
-        'encoding = MARKS.get(mark, "utf-8")',
+        "python_ingest/files/formats/csv_header.py",
+        "MARKS.get(mark) or _ordered(options.encoding, content.head)",
+        'MARKS.get(mark) or "utf-8"',
         f"{LAND}test_formats.py",
     ),
     Fault(
