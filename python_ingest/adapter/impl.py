@@ -121,6 +121,14 @@ class TidemarkAdapter(PastAdapter):
         return config
 
     @available
+    def reads_retracted(self, unique_id: str) -> bool:
+        """Return whether a model reads a feed whose rows are retracted; this also works in unit tests."""
+        manifest: Any = self.get_macro_resolver()
+        read = (manifest.sources.get(each) for each in manifest.nodes[unique_id].depends_on.nodes)
+        external = (source.external for source in read if source and source.external)
+        return any(each.to_dict().get("on_removed") == "retract" for each in external)
+
+    @available
     def code_of(self, unique_id: str) -> dict[str, Any]:
         """Return the parts of a node's code that can be compared (decision 0022)."""
         from python_ingest.project.model_code import code_of

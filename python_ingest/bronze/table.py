@@ -217,7 +217,7 @@ class BronzeTable:
     def _count_nulls(self, column: str) -> None:
         """Let Delta keep the number of NULLs of a column of a table that an earlier release has created."""
         kept = log_of(self._spark, self.name).state()["properties"].get(STATISTICS)
-        if kept and column not in kept.split(","):
+        if kept and column not in map(str.strip, kept.split(",")):
             set_properties(self._spark, self.name, {STATISTICS: f"{kept},{column}"})
 
     def has(self, batch: Batch) -> bool:

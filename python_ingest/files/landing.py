@@ -262,7 +262,7 @@ class Lander:
         landed = Counter[str]()
         for path, number in counted.items():
             landed[files_of[path]] += number.rows
-        outcome.grain += self._grain.after(batch)
+        outcome.grain += self._grain.after(batch, sum(number.rows for number in counted.values()))
         self._ingested_files.confirm(batch, landed)
         self._retraction.count(batch, outcome)
         self._count(batch, counted, outcome)

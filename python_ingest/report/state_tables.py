@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.clock import utc_time
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops import STATE_TABLES
-from python_ingest.ops.batch import REPLAY
+from python_ingest.ops.batch import REPLAY, RETRACTED
 from python_ingest.report.facts import OUTCOMES, REJECTED, LostRows, ModelPeriod, Run, SchemaChange
 from python_ingest.report.periods import Periods
 
@@ -35,10 +35,11 @@ MODEL_RUNS = """
             and replace(model_runs.model, '.', '.{rejected}') = other.model
     )
 """
+NO_FILE = f"path in ('{REPLAY}', '{RETRACTED}')"
 # what a table or topic says of its own time is that of the newest row of a batch
 LANDED = {
     "ingested_files": "feed, state, recorded_at, row_count, "
-    f"if(path = '{REPLAY}', 0, 1) as files, if(path = '{REPLAY}', null, modified_at) as source_at",
+    f"if({NO_FILE}, 0, 1) as files, if({NO_FILE}, null, modified_at) as source_at",
     "ingested_batches": "feed, state, recorded_at, row_count, 0 as files, last_processed_at as source_at",
 }
 MICROS = "(unix_micros(recorded_at) - unix_micros(source_at))"

@@ -19,7 +19,7 @@ def notes_of(feed: Proposal, gold: Gold | None) -> list[tuple[str, str]]:
     found = [
         ("format", f"{feed.sample.file_format}{f', {options}' if options else ''}; pattern {feed.pattern}")
     ]
-    found += getattr(feed.sample, "notes", [])
+    found += feed.sample.notes
     if renamed := [column.renamed for column in feed.columns if column.name != column.field]:
         found.append(("renamed", ", ".join(renamed)))
     found += _nulls(feed)

@@ -41,9 +41,8 @@ def sources_yml(feed: Proposal) -> str:
     external["pattern"] = feed.pattern
     if feed.sample.options:
         external["options"] = Flow(feed.sample.options)
-    if partitions := list(getattr(feed.sample, "partitions", ())):
-        names = {column.field: column.name for column in feed.columns}
-        external["partitions"] = [Flow(name=names[field], data_type="string") for field in partitions]
+    if feed.sample.partitions:
+        external["partitions"] = [Flow(name=field, data_type="string") for field in feed.sample.partitions]
     external["key"] = Inline(feed.key_names)
     if feed.newest_by:
         external["newest_by"] = feed.newest_by.name

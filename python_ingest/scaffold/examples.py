@@ -73,5 +73,5 @@ def _plain(value: Any, column: Proposed) -> Any:
     if isinstance(value, list):
         return [_plain(inner, column) for inner in value[:3]]
     if isinstance(value, str) and not column.is_cast:
-        return ODD.sub(" ", value)[:LONGEST].strip()
+        return ODD.sub(" ", value)[:LONGEST].strip() or ("x" if value.strip() else value)
     return value

@@ -139,13 +139,16 @@ def _columns(sample: Sample, typed: TypedSample, entity: str) -> tuple[Proposed,
         )
         for field in sample.types
     )
-    twice = [name for name, count in Counter(column.name for column in columns).items() if count > 1]
+    twice = {column.name for column in columns} & set(sample.partitions)
     if twice:
         raise TidemarkError(
-            f"Several columns would have the same name: {', '.join(twice)}.",
-            "Declare the feed by hand: docs/landing.md.",
+            f"The files and the names of their folders both have {', '.join(sorted(twice))}.",
+            "Rename the folders or the column; a column has one source.",
         )
-    return columns
+    of_folders = (
+        Proposed(name, name, "string", ValueType(), is_required=False) for name in sample.partitions
+    )
+    return (*columns, *of_folders)
 
 
 def _newest(columns: Sequence[Proposed]) -> tuple[Proposed | None, tuple[str, ...]]:

@@ -84,8 +84,9 @@ def _is_id(name: str) -> bool:
 def _ranked(sample: Sample, names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return fields that may be part of a key, likely ones first; numbers, often measures, are separate."""
     rank = {"date": 1, "timestamp": 1}
-    likely = sorted(names, key=lambda name: 0 if _is_id(name) else rank.get(sample.types[name], 2))[:COLUMNS]
-    numbers = [name for name in likely if "int" in sample.types[name] and not _is_id(name)]
+    ids = {*filter(_is_id, names), next(iter(sample.types))}  # the first column often identifies a record
+    likely = sorted(names, key=lambda name: 0 if name in ids else rank.get(sample.types[name], 2))[:COLUMNS]
+    numbers = [name for name in likely if "int" in sample.types[name] and name not in ids]
     return [name for name in likely if name not in numbers], numbers
 
 

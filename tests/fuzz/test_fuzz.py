@@ -82,7 +82,7 @@ def test_csv_over_several_lines(make_feed: MakeFeed) -> None:
     found = _by_file(people, "id", "name", "_corrupt_record")
     for name, rows in files.items():
         expected = [(one, other or None, None) for one, other in rows]
-        expected += [(None, None, '1,"open'), ("2", "Bob", None)]
+        expected += [("1", "open", '1,"open'), ("2", "Bob", None)]
         assert [(row[0], row[1] or None, row[2]) for row in found[name]] == expected, name
 
 

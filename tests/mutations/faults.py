@@ -51,6 +51,20 @@ FAULTS = (
         f"{LAND}test_lost_rows.py::test_the_landing_stops_where_landed_rows_are_gone",
     ),
     Fault(
+        "values that are rescued are counted",
+        "python_ingest/files/landing.py",
+        "if any(number.rescued for number in counted.values()):",
+        "if False:",
+        f"{LAND}test_typed_values.py::test_json_values_that_do_not_fit_are_counted",
+    ),
+    Fault(
+        "a feed that fails for any cause",
+        "python_ingest/commands/land.py",
+        "raise unexpected(feed.name, feed.declared_in, error) from error",
+        "raise",
+        f"{LAND}test_isolation.py::test_other_feeds_land",
+    ),
+    Fault(
         "broken records are kept",
         "python_ingest/ops/rejected_records.py",
         "update set replayed_batch = {batch.batch_id}",

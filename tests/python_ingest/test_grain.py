@@ -27,7 +27,7 @@ def _notes(feed: FeedFolder, outcome: Landed) -> list[tuple[str, str]]:
 
 
 def test_records_of_one_key_that_differ_are_counted_by_file(make_feed: MakeFeed) -> None:
-    """R1.6: the second delivery has counties; copies, blanks and missing keys are counted apart."""
+    """R1.4: the second delivery has counties; copies, blanks and missing keys are counted apart."""
     feed = make_feed(COLUMNS, key=["state", "country"], contract={"missing_column": "rescue"})
     feed.write("1.csv", "state,country,cases\nAnyland,X,5\nOtherland,X,3\n")
     first = feed.land()
@@ -63,7 +63,7 @@ def test_records_of_one_key_that_differ_are_counted_by_file(make_feed: MakeFeed)
 
 
 def test_above_the_declared_share_nothing_lands(make_feed: MakeFeed) -> None:
-    """R1.6: the share is that of one file; versions that `newest_by` tells apart are no fault."""
+    """R1.4: the share is that of one file; versions that `newest_by` tells apart are no fault."""
     options: dict[str, Any] = {"newest_by": "updated_at", "max_repeated_share": 0.25, "pii": ["country"]}
     feed = make_feed(COLUMNS, key="state", contract={"missing_column": "rescue"}, **options)
     feed.write("1.csv", f"{HEADER}A,X,1,2025-01-01\nA,X,2,2025-01-02\nB,X,2,2025-01-02\nB,X,3,2025-01-02\n")
@@ -85,9 +85,9 @@ def test_a_note_shows_few_files_and_no_personal_value() -> None:
     feed = feeds_of([source(external={"location": "x", "file_format": "csv", "key": "order_id"})])["orders"]
     assert isinstance(feed, FileFeed)
     found = [FileGrain(f"{number}.csv", 9, 2, 1, 0, 0, "2 records with order_id=…") for number in range(7)]
-    told = list(notes(feed, found))
-    assert len(told) == 6
-    assert told[-1] == ("grain", "the same in 2 more files")
+    found_notes = list(notes(feed, found))
+    assert len(found_notes) == 6
+    assert found_notes[-1] == ("grain", "the same in 2 more files")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_other_feeds_land(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """R1.1: three feeds: an error in Spark, an invalid declaration, and one that lands; each is told."""
+    """R1.1: three feeds: an error in Spark, an invalid declaration, and one that lands; each is printed."""
     names = ("broken", "good", "invalid")
     for name in names:
         (tmp_path / name).mkdir()

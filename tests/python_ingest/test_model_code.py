@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dbt.cli.main import dbtRunner
+from jinja2 import Template
 
-from python_ingest.project.model_code import code_of, code_texts, normalized
+from python_ingest.project.model_code import EARLIER_TEXTS, code_of, code_texts, normalized
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -104,4 +106,23 @@ def test_quotes_are_left_alone() -> None:
     """Blanks and dashes inside of a literal are values."""
     assert normalized("select  '--  a'  ,  `b  c`, \"d /* e */\"\n from t -- f") == (
         "select '--  a' , `b  c` , \"d /* e */\" from t"
+    )
+
+
+def test_a_macro_with_an_earlier_text_gives_the_same_rows_as_before() -> None:
+    """Rules without a value render as before, so no table is built again; a value ends the reason."""
+    path = ROOT / "dbt/include/tidemark/macros/staging/rejection_reason.sql"
+    text = path.read_text(encoding="utf-8")
+    (earlier,) = EARLIER_TEXTS.values()
+    rules = [("a is null", "a is 'missing'"), ("b > 1", "b is large")]
+
+    def rendered(macro: str, *rules: tuple[str, ...]) -> str:
+        template = Template(macro)
+        shown = {"escaped": lambda words: words.replace("'", "\\'"), "shown_value": "shown({})".format}
+        template.globals["dbt"] = SimpleNamespace(**shown)
+        return " ".join(str(template.module.rejection_reason(rules)).split())  # type: ignore[attr-defined]
+
+    assert rendered(text, *rules) == rendered(earlier, *rules)
+    assert (
+        rendered(text, ("c", "c is odd", "value")) == "case when c then concat('c is odd', shown(value)) end"
     )

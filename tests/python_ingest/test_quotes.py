@@ -217,3 +217,19 @@ def test_spark_splits_alike(spark: SparkSession) -> None:
         for found, is_closed in zip(records, are_closed, strict=False):
             if is_closed:
                 assert not any("\n" in record or "\r" in record for record in found), text
+
+
+def test_spark_parses_a_closed_record_to_its_end(spark: SparkSession) -> None:
+    """R1.1: a field after any record with closed quotes is found again, and the record's line breaks."""
+    schema = ", ".join(f"c{number} string" for number in range(50))
+    texts = spark.createDataFrame([(text,) for text in TEXTS], "text string").coalesce(1)
+    for grammar in GRAMMARS[:2]:
+        records = texts.select(f.explode(f.regexp_extract_all("text", f.lit(grammar.records()), f.lit(1))))
+        closed = records.where(f.rlike("col", f.lit(grammar.closed_record())) & (f.trim("col") != ""))
+        longer = f.concat("col", f.lit(",the end"))
+        fields = f.from_csv(longer, schema, {"escape": grammar.escape})
+        for record, row in closed.select("col", fields).collect():
+            values = list(row)
+            assert "the end" in values, record
+            breaks = sum((value or "").count("\n") for value in values)
+            assert breaks == record.count("\n"), record

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from python_ingest.errors import TidemarkError
+from python_ingest.feeds.declarations import feeds_of
 from python_ingest.feeds.paths import regex_of
 from python_ingest.scaffold.reading.choices import Choices, names_in
 from python_ingest.scaffold.reading.encodings import decoded
@@ -23,6 +25,7 @@ from python_ingest.scaffold.reading.names import column_names, readable
 from python_ingest.scaffold.reading.opening import sample_files
 from python_ingest.scaffold.reading.reading import Reading
 from python_ingest.scaffold.sampling import Sample, sample_of
+from tests.conftest import FeedFolder
 
 pytestmark = [pytest.mark.R1]
 
@@ -455,3 +458,46 @@ def test_many_words_decide_on_the_encoding() -> None:
     text = "Москва\nКазань\nСамара\nУфа\n"
     (found,) = decoded([("a", text.encode("cp1251"))], None)
     assert (found.encoding, found.text) == ("windows-1251", text)
+
+
+LANDED: dict[str, str | bytes] = {
+    "titles.csv": "Report of sales\nRegion: North\n\n\nid,item,n\n1,pen,5\n2,ink,6\nTotal,,11\n",
+    "comments.csv": '# by x\nid\tname\n1\tThe "big" one\n# mid\n2\tb\n',
+    "cyrillic.csv": "id;city\n1;Москва\n2;Казань\n".encode("cp1251"),
+    "quotes.csv": 'id,"a\nb"\n1,"two\nlines"\n2,5" pipe\n3,"open\n4,x\n',
+    "backslash.csv": 'id,t\r1,"say \\"hi\\", ok"\r2,"x"\r',
+    "headerless.csv.xz": lzma.compress(b"paris,blue\nlyon,red\n"),
+    "prices.xlsx": _workbook(
+        Notes=[["x"]], Prices=[["Prices"], ["id", "n"], [1, 2.5], [2, None], ["Total", 2.5]]
+    ),
+}
+CHOICES = {"headerless": Choices(columns=("city", "colour")), "prices": Choices(sheet="Prices")}
+
+
+def test_files_land_as_they_were_read(tmp_path: Path, spark: SparkSession, prefix: str) -> None:
+    """R1.1-R1.4: with the options that are proposed, bronze has the records of the sample."""
+    for name, content in LANDED.items():
+        stem = name.partition(".")[0]
+        folder = _made(tmp_path / stem)
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        sample = sample_of(NO_SPARK, [folder / name], CHOICES.get(stem, Choices()).checked())
+        names = {field: column for field, (column, _) in column_names(tuple(sample.types), "row").items()}
+        node = {
+            "name": stem,
+            "schema": f"{prefix}_bronze",
+            "original_file_path": "models/bronze/_bronze__sources.yml",
+            "external": {
+                "location": str(folder),
+                "file_format": sample.file_format,
+                "options": sample.options,
+            },
+            "columns": {
+                column: {"name": column, "data_type": "string", "config": {"meta": {"field": field}}}
+                for field, column in names.items()
+            },
+        }
+        feed = FeedFolder(spark, feeds_of([node])[stem], folder, f"{prefix}_ops")
+        assert not feed.land().rejected, name
+        landed = spark.table(feed.feed.table).where("_corrupt_record is null").select(*names.values())
+        read = [tuple(record.values()) for record in sample.everything()]
+        assert sorted(map(tuple, landed.collect()), key=str) == sorted(read, key=str), name

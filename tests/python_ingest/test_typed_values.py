@@ -110,8 +110,8 @@ def test_undeclared_columns_of_csv_are_counted_in_json_for_machines(
     monkeypatch.setattr(output, "as_json", True)
     print_landed(people.feed, outcome, seconds=1.0)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    (told,) = [line for line in lines if line["event"] == "rescued"]
-    assert (told["records"], told["fields"]) == (2, {"city": 1, "City Code": 1})
+    (rescued,) = [line for line in lines if line["event"] == "rescued"]
+    assert (rescued["records"], rescued["fields"]) == (2, {"city": 1, "City Code": 1})
 
 
 def test_numbers_of_several_batches_are_added() -> None:

@@ -117,7 +117,7 @@ def decoded(heads: Sequence[tuple[str, bytes]], wanted: str | None) -> list[Deco
     if not open_ones:
         return [one for one in found if one]
     codec = _guessed(open_ones[0][0], evidence_of([head for _, head in open_ones]))
-    reason = "the only encoding in which its letters make words"
+    reason = "by far the likeliest for its letters"
     return [
         done or Decoded(CANDIDATES[codec], codec, _decode(head, codec), reason)
         for (_, head), done in zip(heads, found, strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -45,14 +44,26 @@ def read_excel(files: Sequence[Path], all_files: Sequence[Path], choices: Choice
         raise TidemarkError(
             f"{files[0].name} has a header, but no records.", "Give a file with some records."
         )
-    if any(found.skip_lines != layout.skip_lines for found, _ in layouts):
+    if any((one.skip_lines, one.footer) != (layout.skip_lines, layout.footer) for one, _ in layouts):
         raise TidemarkError(
-            "The files have different numbers of rows before the header.",
-            "Put the files of each kind into a folder of their own, or give `--skip-lines N` to insist.",
+            "The workbooks have different numbers of rows before the header or after the last record.",
+            "Put those of each kind into a folder of their own, or give `--skip-lines N` and `--footer N`.",
         )
     rows = [row for row in rows if set(names) <= set(row)]
-    layout = replace(layout, footer=max(found.footer for found, _ in layouts))
+    options, said = _options(sheet, layout, names)
+    notes += said
+    padded = frozenset(
+        name for row in rows for name, value in row.items() if value and value != value.strip()
+    )
+    stripped = [{name: (row[name] or "").strip() or None for name in names} for row in rows]
+    more = partial(_all_rows, all_files, sheet, layout, names)
+    return Reading(names, options, stripped, more, notes, padded)
+
+
+def _options(sheet: str | None, layout: Layout, names: Sequence[str]) -> tuple[dict[str, Any], list[Note]]:
+    """Return the options of the feed that differ from the defaults, and what to say about them."""
     options: dict[str, Any] = {"sheet": sheet} if sheet else {}
+    notes: list[Note] = []
     for option, value in (("skip_lines", layout.skip_lines), ("footer", layout.footer)):
         if value:
             options[option] = value
@@ -62,12 +73,7 @@ def read_excel(files: Sequence[Path], all_files: Sequence[Path], choices: Choice
     if layout.names is None:
         options["header"] = False
         notes.append(("header", f"none; the columns are {', '.join(names)}"))
-    padded = frozenset(
-        name for row in rows for name, value in row.items() if value and value != value.strip()
-    )
-    stripped = [{name: (row[name] or "").strip() or None for name in names} for row in rows]
-    more = partial(_all_rows, all_files, sheet, layout, names)
-    return Reading(names, options, stripped, more, notes, padded)
+    return options, notes
 
 
 def _sheet(file: Path, choices: Choices) -> tuple[str | None, list[Note]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Hashable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
@@ -49,17 +50,7 @@ def read_typed(
     Raises:
         TidemarkError: when no file can be read, or the files have no records.
     """
-    external: Any = TypedExternal(location=str(files[0].path.parent), file_format=file_format)  # type: ignore[arg-type]
-    columns = (Column(name="unknown", data_type="string"),)
-    feed = FileFeed(
-        name="sample",
-        schema_name="bronze",
-        identifier="sample",
-        declared_in="",
-        external=external,
-        columns=columns,
-    )
-    reader = Typed(spark, feed)
+    reader = _reader(spark, file_format, files[0].path.parent)
     layouts: dict[Hashable, list[SourceFile]] = {}
     notes: list[Note] = []
     for file in files:
@@ -82,6 +73,20 @@ def read_typed(
         )
     types = {field.name: field.dataType.simpleString() for field in schema}
     return {n: "string" if of == "void" else of for n, of in types.items()}, records, notes
+
+
+def _reader(spark: SparkSession, file_format: str, folder: Path) -> Typed:
+    """Return landing's reader, for a feed without declared columns."""
+    external: Any = {"location": str(folder), "file_format": file_format}
+    feed = FileFeed(
+        name="sample",
+        schema_name="bronze",
+        identifier="sample",
+        declared_in="",
+        external=TypedExternal(**external),
+        columns=(Column(name="unknown", data_type="string"),),
+    )
+    return Typed(spark, feed)
 
 
 def _layout(reader: Typed, file: SampleFile) -> tuple[SourceFile, Hashable | Rejection]:

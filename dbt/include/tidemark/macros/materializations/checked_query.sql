@@ -35,7 +35,7 @@
     {% if text %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': newest_by is `' ~ text ~ '`, which is text (' ~ types[text] ~ '). As text, 9/30/2024 comes after 10/1/2024. Cast it to a '
-            ~ "date, a time or a number first, such as {{ as_timestamp('" ~ text ~ "', 'M/d/yyyy') }}, or remove newest_by: the row that landed last stays."
+            ~ 'date, a time or a number first, with a macro such as as_timestamp, or remove newest_by: the row that landed last stays.'
         ) %}
     {% endif %}
     {# a model without declared columns has no contract to check #}

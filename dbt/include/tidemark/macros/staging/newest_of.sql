@@ -10,7 +10,7 @@
     {% for column in dbt.as_list(settings.get('meta', {}).get('newest_by')) %}
         {% do order.append(dbt.quoted(column) ~ ' desc') %}
     {% endfor %}
-    {% if execute and dbt.reads_retracted(unique_id) %}
+    {% if execute and adapter.reads_retracted(unique_id) %}
         {% do dbt.run_state('retracted').update({model.unique_id: ['_is_deleted', '_is_retracted']}) %}
         {{ return(dbt.newest_since_retraction(rows, key, order)) }}
     {% endif %}
@@ -26,17 +26,6 @@
         where rejection_reason is null
     )
     where _newest_rank = 1
-{% endmacro %}
-
-{# True if a model reads a feed of files whose rows are retracted when they disappear. #}
-{% macro reads_retracted(unique_id) %}
-    {% set found = [] %}
-    {% for id in graph.nodes[unique_id].depends_on.nodes if id in graph.sources %}
-        {% if (graph.sources[id].external or {}).get('on_removed') == 'retract' %}
-            {% do found.append(id) %}
-        {% endif %}
-    {% endfor %}
-    {{ return(found | length > 0) }}
 {% endmacro %}
 
 {# A key's last tombstone ends all that landed before it. Copies that landed with it keep the order of their first batches. #}

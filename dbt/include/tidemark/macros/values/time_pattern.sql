@@ -21,7 +21,7 @@
         {% elif letter in 'XZV' %}
             {% set letter, piece = 'X', modules.re.sub('[(](?!Z)', '(?:', dbt.zone_pattern()) %}
         {% elif letter in 'yMEa' %}
-            {% do exceptions.raise_compiler_error("as_date() and as_timestamp() do not know '" ~ token ~ "' in the format '" ~ format ~ "'.") %}
+            {% do exceptions.raise_compiler_error("as_date and as_timestamp do not know '" ~ token ~ "' in the format '" ~ format ~ "'.") %}
         {% else %}
             {% set piece = modules.re.sub('([^A-Za-z0-9_ ])', '[\\1]', token.strip("'")) %}
         {% endif %}
