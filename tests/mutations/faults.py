@@ -53,7 +53,7 @@ FAULTS = (
     Fault(
         "values that are rescued are counted",
         "python_ingest/files/landing.py",
-        "if any(number.rescued for number in counted.values()):",
+        "if any(number.rescued for number in of_files):",
         "if False:",
         f"{LAND}test_typed_values.py::test_json_values_that_do_not_fit_are_counted",
     ),
@@ -143,9 +143,9 @@ FAULTS = (
     ),
     Fault(
         "CSV in any encoding",
-        "python_ingest/files/formats/csv.py",
-        "encoding = MARKS.get(mark, self._options.encoding)",
-        'encoding = MARKS.get(mark, "utf-8")',
+        "python_ingest/files/formats/csv_header.py",
+        "MARKS.get(mark) or _ordered(options.encoding, content.head)",
+        'MARKS.get(mark) or "utf-8"',
         f"{LAND}test_formats.py",
     ),
     Fault(
