@@ -1,11 +1,11 @@
 {% macro staged_transactions(landed) %}
     with typed as (
         select
-            try_cast(transaction_id as bigint) as transaction_id,
+            {{ as_integer('transaction_id') }} as transaction_id,
             nullif(trim(customer_id), '') as customer_id,
-            cast(try_to_timestamp(transaction_date, 'yyyy-MM-dd') as date) as transaction_date,
-            try_cast(quantity as int) as quantity,
-            if(amount rlike '^-?[0-9]{1,10}([.][0-9]{1,2})?$', try_cast(amount as decimal(12, 2)), null) as amount,
+            {{ as_date('transaction_date') }} as transaction_date,
+            {{ as_integer('quantity', 'int') }} as quantity,
+            {{ as_decimal('amount', 12, 2) }} as amount,
             to_json(struct(transaction_id, customer_id, transaction_date, quantity, amount)) as raw_record,
             _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
         from {{ landed }}
