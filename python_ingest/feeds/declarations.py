@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from python_ingest.errors import DeclarationError, LandingError, did_you_mean
 from python_ingest.feeds.coverage import Claim, claims
+from python_ingest.feeds.explaining import KEY, NO_TEXT, PII, explained
 from python_ingest.feeds.external_files import AnyFiles
-from python_ingest.feeds.external_kinds import AnyExternal, external_keys, external_of
+from python_ingest.feeds.external_kinds import AnyExternal, external_of
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.feeds.external_topic import TopicExternal
 
@@ -22,26 +23,6 @@ METADATA_PREFIX = "_"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"
 
 DATA_TYPE = r"^[a-z](?:[a-zA-Z0-9_<>,:() ]|`[^`]+`)*$"
-PII = "personal columns"
-KEY = "columns of the key"
-NO_TEXT = "its files hold text, so bronze keeps text"
-
-FIXES = {
-    "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, excel, avro, orc or parquet; "
-    "or `connector` to postgresql or kafka.",
-    "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
-    "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
-    "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
-    "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
-    "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",
-    "key": "Name declared columns of simple types: `key: [state, country]`, `newest_by: updated_at`.",
-    "columns": "Declare each column of the file as `- {name: …, data_type: …}`.",
-    "name": "Use lower-case letters, digits and `_`, beginning with a letter; "
-    "`config: {meta: {field: …}}` of a column gives its name in the file.",
-    "data_type": "Set `data_type: string` for CSV and Excel; "
-    "else a Spark SQL type, such as bigint or array<string>.",
-}
 
 
 class Column(BaseModel):
@@ -266,37 +247,9 @@ def _feed(node: Mapping[str, Any]) -> Feed:
             columns=tuple(_column(column) for column in columns),
         )
     except ValidationError as error:
-        raise _explained(node, error) from error
+        raise explained(node, error) from error
 
 
 def _column(node: Mapping[str, Any]) -> Column:
     meta = {**node.get("meta", {}), **node.get("config", {}).get("meta", {})}
     return Column.model_validate({**node, "field": meta.get("field")})
-
-
-def _explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationError:
-    first = error.errors()[0]
-    path = [str(part) for part in first["loc"]]
-    if error.title.endswith("External"):
-        path = ["external", *path]
-    elif error.title == "Column" or NO_TEXT in first["msg"]:
-        path = ["columns", *(path or ["data_type"])]
-    elif PII in first["msg"]:
-        path = ["external", "pii"]
-    elif KEY in first["msg"]:
-        path = ["external", "key"]
-    problem = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "missing" and first["loc"]:
-        problem += f" (it is {first['input']!r})"
-    fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
-    if NO_TEXT in problem:
-        fix = "Set `data_type: string` here and cast the column in its silver model."
-    elif path[0] == "external" and path[-1] not in FIXES:
-        part = next((part for part in ("options", "contract") if part in path), None)
-        known = external_keys(node["external"], part)
-        fix = f"Allowed {'keys' if part != 'options' else part}: {', '.join(known)}; see docs/{_page(node)}."
-    return DeclarationError(node["original_file_path"], node["name"], ".".join(path) or "feed", problem, fix)
-
-
-def _page(node: Mapping[str, Any]) -> str:
-    return "sources.md" if "connector" in node["external"] else "landing.md"
