@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
-from importlib.util import find_spec
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
@@ -180,10 +179,9 @@ def _value(name: str, of: str) -> Column:
 def _are_unique(hashes: DataFrame, number: int | None) -> bool:
     """Return whether no hash repeats and none is NULL.
 
-    An aggregate in Spark shuffles all hashes. To sort them in this process, which needs pyarrow and
-    numpy, takes a tenth of the time.
+    An aggregate in Spark shuffles all hashes. To sort them in this process takes a tenth of the time.
     """
-    if number is not None and number <= HASHES_HERE and find_spec("pyarrow") and find_spec("numpy"):
+    if number is not None and number <= HASHES_HERE:
         column: Any = hashes.toArrow().column("hash")
         if column.null_count:
             return False
