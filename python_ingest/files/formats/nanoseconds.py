@@ -1,4 +1,4 @@
-"""Timestamps in nanoseconds: they land in microseconds if nothing is lost, otherwise they are rescued."""
+"""Timestamps in nanoseconds: they land in microseconds; a value with more digits is rescued, too."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def numbers_of(schema: StructType, nanos: Mapping[str, bool]) -> StructType:
 
 
 def with_microseconds(rows: DataFrame, nanos: Mapping[str, bool]) -> tuple[DataFrame, list[Column]]:
-    """Replace numbers of nanoseconds by timestamps; those that are no whole microseconds become NULL.
+    """Replace numbers of nanoseconds by timestamps, without the digits below microseconds.
 
     Args:
         rows: rows as Spark reads them.
         nanos: as in `in_microseconds`.
 
     Returns:
-        The rows, and for each column the values to be rescued: `2025-01-01T10:00:00.123456789Z`.
+        The rows, and for each column the values that have such digits: `2025-01-01T10:00:00.123456789Z`.
     """
     if not nanos:
         return rows, []
@@ -57,8 +57,7 @@ def with_microseconds(rows: DataFrame, nanos: Mapping[str, bool]) -> tuple[DataF
     for (name, is_instant), number in zip(nanos.items(), whole, strict=True):
         below = f.expr(f"pmod({number}, 1000)")
         time = f.expr(f"timestamp_micros(({number} - pmod({number}, 1000)) div 1000)")
-        exact = f.when(below == 0, time)
-        times[name] = exact if is_instant else exact.cast("timestamp_ntz")
+        times[name] = time if is_instant else time.cast("timestamp_ntz")
         digits = f.lpad(below.cast("string"), 3, "0")
         text = f.concat(f.date_format(time, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"), digits, f.lit("Z" * is_instant))
         rest.append(f.when(below != 0, text).alias(name))
