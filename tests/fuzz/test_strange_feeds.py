@@ -91,11 +91,13 @@ def _is_same(found: Any, text: str, value: Any) -> bool:
     if isinstance(found, str):
         return found == text.strip()
     if isinstance(found, float):
-        return found == float(value)
+        return not isinstance(value, str) and found == float(value)
     if isinstance(found, datetime) and isinstance(value, datetime):
         return found == value
     if isinstance(found, date) and isinstance(value, date):
         return found == value
+    if isinstance(found, int) and isinstance(value, str):
+        return str(found) == text  # a code of digits alone, of which nothing is lost
     return isinstance(found, (int, Decimal)) and isinstance(value, (int, Decimal)) and found == value
 
 
@@ -104,6 +106,7 @@ def test_a_record_is_compared_by_value() -> None:
     record: Record = {"id": ("1", 1), "zip": ("02134", "02134")}
     feed = StrangeFeed("zips", records=[record])
     _compare(feed, {"1": {"id": 1, "zip": "02134"}}, 0)
-    for row in ({"id": 1, "zip": 2134}, {"id": 1, "zip": "2134"}, {"id": 1, "zip": None}):
+    wrong = (2134, "2134", None, 2134.0, Decimal(2134))
+    for row in ({"id": 1, "zip": value} for value in wrong):
         with pytest.raises(AssertionError):
             _compare(feed, {"1": row}, 0)
