@@ -20,7 +20,7 @@ from python_ingest.files.landing import Lander
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.project.build import build
 from python_ingest.project.verify import verify
-from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly, latest_version, take_back
+from tests.conftest import ONLY_TABLES, ROOT, delta_nightly, latest_version, take_back
 from tests.lakehouse.conftest import FIXTURES
 
 pytestmark = pytest.mark.R1
@@ -126,7 +126,7 @@ def _killed_in(owner: Any, method: str, stock: Stock) -> None:
             stock.land()
 
 
-@both_formats_nightly
+@delta_nightly
 def test_silver_follows_the_files_that_are_there(stock: Stock) -> None:
     """R1.2: a row is removed, a file is removed and comes back, a landing is killed, in any order."""
     stock.write("a.csv", ("1", "10", 1), ("2", "20", 1), ("3", "30", 1))
