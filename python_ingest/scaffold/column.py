@@ -92,8 +92,7 @@ class Proposed:
         """What a value is, in words."""
         if self.is_cast:
             return self._words_of_text()
-        of = re.split("[(<]", self.bronze_type)[0]
-        return WORDS.get(of, "a time" if of.startswith("timestamp") else "a number")
+        return _words_of(re.split("[(<]", self.bronze_type)[0])
 
     def _words_of_text(self) -> str:
         given = dict(self.value.arguments)
@@ -102,7 +101,7 @@ class Proposed:
         if self.type.startswith("decimal"):
             known = "a percentage" if given.get("strip") == "%" else "a number"
             return f"{known} (at most {given['scale']} decimals)"
-        known = WORDS.get(self.type, "a time" if self.type == "timestamp" else "a number")
+        known = _words_of(self.type)
         shape = re.sub(r"[\[\]']|\[.SSS\]", "", self.value.format) or ISO.get(self.type, "")
         return f"{known} ({shape})" if shape else known
 
@@ -169,6 +168,10 @@ def _split(fields: str) -> Iterator[str]:
             yield fields[start:at].strip()
             start = at + 1
     yield fields[start:].strip()
+
+
+def _words_of(of: str) -> str:
+    return WORDS.get(of, "a time" if of.startswith("timestamp") else "a number")
 
 
 def proposed_column(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,6 @@ from pyspark.sql.types import StructType
 
 from python_ingest.errors import TidemarkError
 from python_ingest.files.formats.inference import storable, type_of
-from python_ingest.scaffold import value_types
 from python_ingest.scaffold.reading.choices import Choices
 from python_ingest.scaffold.reading.csv_sample import read_csv
 from python_ingest.scaffold.reading.excel_sample import read_excel
@@ -40,11 +38,10 @@ class Sample:
     Attributes:
         file_format: csv, json, avro, parquet, orc or excel.
         options: options of the feed's block that differ from the defaults.
-        types: SQL types by field; for CSV and Excel files, the types to which their text can be cast.
+        types: SQL types by field; of CSV and Excel files text, until `typed_sample` has found others.
         records: values by field; of CSV and Excel files they are text without surrounding blanks, or None for
-            an empty value or a word for NULL.
-        nulls: words for NULL by field, such as NA among numbers.
-        kept_nulls: such words in text fields; there they may be values.
+            an empty value.
+        kept_nulls: words for NULL in text fields, where they may be values; `typed_sample` finds them.
         more: returns all records; if None, the records of the sample are all.
         notes: what was assumed about the files: pairs of an event and a sentence.
         padded: fields where some value has surrounding blanks.
@@ -55,7 +52,6 @@ class Sample:
     options: dict[str, Any]
     types: dict[str, str]
     records: list[dict[str, Any]]
-    nulls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     kept_nulls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     more: Callable[[], Iterator[dict[str, Any]]] | None = None
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -117,35 +113,16 @@ def _format_of(file: Path) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _of_texts(file_format: str, reading: Reading, notes: Sequence[tuple[str, str]]) -> Sample:
-    """Return the sample of files whose values are text, with the types to which these can be cast."""
-    types: dict[str, str] = {}
-    nulls: dict[str, tuple[str, ...]] = {}
-    kept: dict[str, tuple[str, ...]] = {}
-    for name in reading.names:
-        types[name], words = _type([row[name] for row in reading.records if row[name]])
-        if words:
-            (kept if types[name] == "string" else nulls)[name] = words
-    records = [
-        {name: None if value in nulls.get(name, ()) else value for name, value in row.items()}
-        for row in reading.records[:SAMPLE_RECORDS]
-    ]
+    """Return the sample of files whose values are text; `typed_sample` finds what it can be cast to."""
     return Sample(
         file_format,
         reading.options,
-        types,
-        records,
-        nulls,
-        kept,
-        reading.more,
-        [*notes, *reading.notes],
-        set(reading.padded),
+        dict.fromkeys(reading.names, "string"),
+        reading.records[:SAMPLE_RECORDS],
+        more=reading.more,
+        notes=[*notes, *reading.notes],
+        padded=set(reading.padded),
     )
-
-
-def _type(values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the type that fits all values, and the words among them that mean NULL."""
-    found = value_types.type_of(Counter(values))
-    return found.type, found.nulls
 
 
 def _json(

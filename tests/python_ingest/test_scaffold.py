@@ -26,6 +26,7 @@ from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.declaring import models_yml, sources_yml
 from python_ingest.scaffold.feed import proposed
 from python_ingest.scaffold.sampling import Sample, sample_of
+from python_ingest.scaffold.typed_sample import Dates, typed_sample
 from tests.conftest import NIGHTLY, ROOT
 
 pytestmark = pytest.mark.R1
@@ -432,7 +433,7 @@ def test_types_that_fit_all_values(tmp_path: Path) -> None:
     rows = ("01234,2025-01-01,2025-01-01 10:00,1,1.25,true,", "2,no,2025-01-01T10:00:00Z,-7,3,FALSE,")
     text = "\n".join((header, *rows))
     sample = sample_of(_no_spark, [_write(tmp_path / "a.csv", text)])
-    assert sample.types == {
+    assert typed_sample(sample, Dates()).sample.types == {
         "zip": "string",
         "day": "string",
         "at": "timestamp",

@@ -29,13 +29,7 @@ HIDDEN = (".", "_")
 
 
 def _zst(path: Path, _mode: str) -> Any:
-    try:
-        pyarrow: Any = import_module("pyarrow")
-    except ImportError:
-        raise TidemarkError(
-            f"{path}: Python cannot read zstd here.",
-            "Run `pip install pyarrow`, or give `tidemark add` a file that is not compressed.",
-        ) from None
+    pyarrow: Any = import_module("pyarrow")
     return pyarrow.input_stream(str(path), compression="zstd")
 
 
