@@ -21,7 +21,7 @@ from benchmarks.report import machine, markdown_table, spread, versions
 MEBIBYTE = 1024 * 1024
 KINDS = {  # by the beginning of the statement
     "MERGE": "merge",
-    "outcomes: computed and counted": "cache lazy table|select _outcome",
+    "outcomes: computed and counted": "cache lazy table|select __tidemark_outcome",
     "values to prune by": r"select count\(\*\) as number|select 1 as one",
     "temporary views": "create or replace temporary view",
     "marks read": "select newest",

@@ -16,12 +16,12 @@ from python_ingest.incremental.measures import Aggregate, Measure
 from python_ingest.incremental.readings import SIGN, quoted
 from python_ingest.incremental.tree import Block
 
-LOST = "_is_lost"
+LOST = "__tidemark_is_lost"
 DELETED = "_is_deleted"
 
 
 def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
-    """Return the changed rows of an aggregate's input by group: `__key_n`, and what `_sums` adds up.
+    """Return the changed rows of an aggregate's input by group: `__tidemark_key_n`, and what `_sums` adds up.
 
     Args:
         aggregate: the aggregate.
@@ -30,27 +30,28 @@ def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
     Raises:
         Unsupported: if the input is not linear in the changed tables.
     """
-    keys = [f"__key_{number}" for number in range(len(aggregate.keys))]
-    values = [f"__value_{number}" for number in range(len(aggregate.measures))]
+    keys = [f"__tidemark_key_{number}" for number in range(len(aggregate.keys))]
+    values = [f"__tidemark_value_{number}" for number in range(len(aggregate.measures))]
     # rows that were added and removed again, or the other way round, change nothing
     grouped = quoted([*keys, *values])
     totals = [
-        f"coalesce(sum(if(`{SIGN}` > 0, `__value_{number}`, null)), 0) "
-        f"- coalesce(sum(if(`{SIGN}` < 0, `__value_{number}`, null)), 0) as __total_{number}"
+        f"coalesce(sum(if(`{SIGN}` > 0, `__tidemark_value_{number}`, null)), 0) "
+        f"- coalesce(sum(if(`{SIGN}` < 0, `__tidemark_value_{number}`, null)), 0) "
+        f"as __tidemark_total_{number}"
         for number, measure in enumerate(aggregate.measures)
         if measure.function == "sum"
     ]
     net = (
-        f"select {', '.join([grouped, f'sum(`{SIGN}`) as __net', *totals])} from __rows "
+        f"select {', '.join([grouped, f'sum(`{SIGN}`) as __tidemark_net', *totals])} from __tidemark_rows "
         f"group by {grouped} having sum(`{SIGN}`) <> 0"
     )
-    sums = ["sum(__net) as __rows"]
+    sums = ["sum(__tidemark_net) as __tidemark_rows"]
     for number, measure in enumerate(aggregate.measures):
         sums += _sums(number, measure)
     query = f"select {quoted(keys)}, {', '.join(sums)} from ({net}) as net group by {quoted(keys)}"
     parsed: exp.Query = exp.maybe_parse(query, dialect="spark")
-    rows = delta(_rows(aggregate, keys, values), changed).subquery("__rows")
-    next(table for table in parsed.find_all(exp.Table) if table.name == "__rows").replace(rows)
+    rows = delta(_rows(aggregate, keys, values), changed).subquery("__tidemark_rows")
+    next(table for table in parsed.find_all(exp.Table) if table.name == "__tidemark_rows").replace(rows)
     return parsed
 
 
@@ -80,22 +81,22 @@ def _counted(measure: Measure) -> exp.Expr:
 
 
 def _sums(number: int, measure: Measure) -> list[str]:
-    value, name = f"`__value_{number}`", f"__sum_{number}"
+    value, name = f"`__tidemark_value_{number}`", f"__tidemark_sum_{number}"
     if measure.function in ("rows", "avg"):
         return []
-    values = f"sum(if({value} is null, 0, __net)) as __number_{number}"
+    values = f"sum(if({value} is null, 0, __tidemark_net)) as __tidemark_number_{number}"
     if measure.function == "count":
         return [values]
     if measure.function == "sum":
-        return [values, f"sum(__total_{number}) as {name}"]
+        return [values, f"sum(__tidemark_total_{number}) as {name}"]
     return [
-        f"{measure.function}(if(__net > 0, {value}, null)) as {name}",
-        f"{measure.function}(if(__net < 0, {value}, null)) as __gone_{number}",
+        f"{measure.function}(if(__tidemark_net > 0, {value}, null)) as {name}",
+        f"{measure.function}(if(__tidemark_net < 0, {value}, null)) as __tidemark_gone_{number}",
     ]
 
 
 def folded(aggregate: Aggregate, groups: str, table: str, types: dict[str, str]) -> str:
-    """Return SQL for the new rows of the changed groups, with `_is_lost` and `_is_deleted`.
+    """Return SQL for the new rows of the changed groups, with `__tidemark_is_lost` and `_is_deleted`.
 
     Args:
         aggregate: the aggregate.
@@ -106,25 +107,27 @@ def folded(aggregate: Aggregate, groups: str, table: str, types: dict[str, str])
     columns, lost = [], []
     counter = next((one.name for one in aggregate.measures if one.function == "rows"), None)
     for number, name in enumerate(aggregate.keys):
-        columns.append(f"changed.`__key_{number}` as `{name}`")
+        columns.append(f"changed.`__tidemark_key_{number}` as `{name}`")
     for measure in aggregate.measures:
         value, is_lost = _new_value(aggregate, measure, types)
         columns.append(f"cast({value} as {types[measure.name]}) as `{measure.name}`")
         lost += [is_lost] if is_lost else []
-    rows = f"coalesce(present.`{counter}`, 0) + changed.__rows" if counter else None
+    rows = f"coalesce(present.`{counter}`, 0) + changed.__tidemark_rows" if counter else None
     if aggregate.is_global:
         rows = "1"
     elif rows is None:
         # nothing counts the rows of a group: it may be empty if it lost more rows than it gained
-        lost.append("present._is_present and changed.__rows < 0")
-        rows = "if(present._is_present, 1, changed.__rows)"
+        lost.append("present.__tidemark_is_present and changed.__tidemark_rows < 0")
+        rows = "if(present.__tidemark_is_present, 1, changed.__tidemark_rows)"
     on = " and ".join(
-        f"changed.`__key_{number}` <=> present.`{name}`" for number, name in enumerate(aggregate.keys)
+        f"changed.`__tidemark_key_{number}` <=> present.`{name}`"
+        for number, name in enumerate(aggregate.keys)
     )
     any_lost = " or ".join(f"coalesce({one}, false)" for one in lost) or "false"
     return (
         f"select {', '.join(columns)}, ({any_lost}) and {rows} <> 0 as {LOST}, {rows} = 0 as {DELETED} "
-        f"from {groups} as changed left join (select *, true as _is_present from {table}) as present on {on}"
+        f"from {groups} as changed "
+        f"left join (select *, true as __tidemark_is_present from {table}) as present on {on}"
     )
 
 
@@ -132,25 +135,25 @@ def suspects(aggregate: Aggregate) -> str:
     """Return the condition that a changed group must meet to be lost, as far as its changed rows tell."""
     found = []
     if not aggregate.is_global and all(one.function != "rows" for one in aggregate.measures):
-        found.append("__rows < 0")
+        found.append("__tidemark_rows < 0")
     for number, measure in enumerate(aggregate.measures):
         if measure.function == "sum" and _new_value(aggregate, measure, {})[1]:
-            found.append(f"__number_{number} < 0")
+            found.append(f"__tidemark_number_{number} < 0")
         if measure.function in ("min", "max"):
             beyond = "<=" if measure.function == "min" else ">="
-            stays = f"coalesce(__sum_{number} {beyond} __gone_{number}, false)"
-            found.append(f"__gone_{number} is not null and not {stays}")
+            stays = f"coalesce(__tidemark_sum_{number} {beyond} __tidemark_gone_{number}, false)"
+            found.append(f"__tidemark_gone_{number} is not null and not {stays}")
     return " or ".join(f"({one})" for one in found) or "false"
 
 
 def _new_value(aggregate: Aggregate, measure: Measure, types: Mapping[str, str]) -> tuple[str, str | None]:
     """Return SQL for a measure's new value, and SQL that is true if the value cannot be told; or None."""
     number = aggregate.measures.index(measure)
-    present, changed = f"present.`{measure.name}`", f"changed.__sum_{number}"
+    present, changed = f"present.`{measure.name}`", f"changed.__tidemark_sum_{number}"
     if measure.function == "rows":
-        return f"coalesce({present}, 0) + changed.__rows", None
+        return f"coalesce({present}, 0) + changed.__tidemark_rows", None
     if measure.function == "count":
-        return f"coalesce({present}, 0) + changed.__number_{number}", None
+        return f"coalesce({present}, 0) + changed.__tidemark_number_{number}", None
     if measure.function == "sum":
         return _new_sum(aggregate, measure, number, types)
     if measure.function == "avg":
@@ -159,7 +162,7 @@ def _new_value(aggregate: Aggregate, measure: Measure, types: Mapping[str, str])
         assert counter is not None  # noqa: S101
         new = [_new_value(aggregate, one, types)[0] for one in (total, counter)]
         return f"try_divide({new[0]}, {new[1]})", None
-    gone = f"changed.__gone_{number}"
+    gone = f"changed.__tidemark_gone_{number}"
     keep = "least" if measure.function == "min" else "greatest"
     beyond = "<=" if measure.function == "min" else ">="
     return (
@@ -171,9 +174,9 @@ def _new_value(aggregate: Aggregate, measure: Measure, types: Mapping[str, str])
 def _new_sum(
     aggregate: Aggregate, measure: Measure, place: int, types: Mapping[str, str]
 ) -> tuple[str, str | None]:
-    present, number = f"present.`{measure.name}`", f"changed.__number_{place}"
+    present, number = f"present.`{measure.name}`", f"changed.__tidemark_number_{place}"
     # of the column's type: an addition of wider decimals would round
-    changed = f"cast(changed.__sum_{place} as {types.get(measure.name, 'bigint')})"
+    changed = f"cast(changed.__tidemark_sum_{place} as {types.get(measure.name, 'bigint')})"
     added = f"coalesce({present}, 0) + coalesce({changed}, 0)"
     counter = aggregate.counter(measure)
     if measure.zero or (measure.has_value and not aggregate.is_global):

@@ -16,7 +16,7 @@ from python_ingest.incremental.tree import Node, reads
 from python_ingest.incremental.unsupported import Unsupported
 
 Readings = Mapping[str, Mapping[str, str]]
-VALUE = "`__value__`"  # stands for the expression in a condition on a region's values
+VALUE = "`__tidemark_value`"  # stands for the expression in a condition on a region's values
 NESTED = ("array", "struct", "map", "variant", "interval")
 UNGROUPABLE = ("map", "variant", "interval")
 FLOATING = ("float", "double")
@@ -85,10 +85,10 @@ class Plan:
 
     def reads_previous(self, readings: Readings) -> bool:
         """Return whether the plan reads the rows of a table at the version of the last run."""
-        probe = {table: {**one, "previous": "__previous_rows"} for table, one in readings.items()}
+        probe = {table: {**one, "previous": "__tidemark_previous_rows"} for table, one in readings.items()}
         if self.way == "rows":
-            return "__previous_rows" in self.changed_rows(probe)
-        return "__previous_rows" in (
+            return "__tidemark_previous_rows" in self.changed_rows(probe)
+        return "__tidemark_previous_rows" in (
             self.changed_groups(probe) if self.way == "folded" else self.touched(probe)
         )
 
@@ -102,8 +102,8 @@ class Plan:
 
         Args:
             readings: what reads the tables.
-            conditions: for each column of the regions, the condition that `__value__` is among its touched
-                values.
+            conditions: for each column of the regions, the condition that `__tidemark_value` is among its
+                touched values.
             touched: what reads the touched regions, if the conditions let other regions pass; else None.
         """
         assert self.regions is not None  # noqa: S101
@@ -118,29 +118,29 @@ class Plan:
         return f"select {columns} from ({query}) as result{semi} where {' and '.join(kept)}"
 
     def changed_rows(self, readings: Readings) -> str:
-        """Return SQL for the changed rows of the result, with `_is_deleted` and `_is_new`.
+        """Return SQL for the changed rows of the result, with `_is_deleted` and `__tidemark_is_new`.
 
-        `_is_new` tells a row whose key had no row before. Where the table has one, the query returns two
-        rows of one key, and the run must stop as a rebuild would.
+        `__tidemark_is_new` tells a row whose key had no row before. Where the table has one, the query
+        returns two rows of one key, and the run must stop as a rebuild would.
         """
         assert self.root is not None  # noqa: S101
         columns, key = quoted(self.request.types), quoted(self.request.key)
         rows = filled(delta(self.root, self.request.changed), readings)
         net = (
-            f"select {columns}, sum(`{SIGN}`) as __net from ({rows}) as rows "
+            f"select {columns}, sum(`{SIGN}`) as __tidemark_net from ({rows}) as rows "
             f"group by {columns} having sum(`{SIGN}`) <> 0"
         )
         by_key = (
-            f"select *, max(__net) over (partition by {key}) as __best, "
-            f"min(__net) over (partition by {key}) as __least from ({net}) as net"
+            f"select *, max(__tidemark_net) over (partition by {key}) as __tidemark_best, "
+            f"min(__tidemark_net) over (partition by {key}) as __tidemark_least from ({net}) as net"
         )
         repeated = (
-            f"(select {columns}, __net, __best, __least, "
-            f"explode(sequence(1, greatest(__net, 1))) as __copy from ({by_key}) as by_key)"
+            f"(select {columns}, __tidemark_net, __tidemark_best, __tidemark_least, "
+            f"explode(sequence(1, greatest(__tidemark_net, 1))) as __tidemark_copy from ({by_key}) as by_key)"
         )
         return (
-            f"select {columns}, __net < 0 as _is_deleted, __least > 0 as _is_new from {repeated} as repeated "
-            "where __net > 0 or __best < 0"
+            f"select {columns}, __tidemark_net < 0 as _is_deleted, __tidemark_least > 0 as __tidemark_is_new "
+            f"from {repeated} as repeated where __tidemark_net > 0 or __tidemark_best < 0"
         )
 
     def changed_groups(self, readings: Readings) -> str:
@@ -155,7 +155,7 @@ class Plan:
         return suspects(self.aggregate)
 
     def folded(self, groups: str, table: str) -> str:
-        """Return SQL for the new rows of the changed groups, with `_is_lost` and `_is_deleted`."""
+        """Return SQL for the new rows of the changed groups, with `__tidemark_is_lost` and `_is_deleted`."""
         assert self.aggregate is not None  # noqa: S101
         return folded(self.aggregate, groups, table, dict(self.request.types))
 

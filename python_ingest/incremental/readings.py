@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from python_ingest.incremental.tree import Leaf
 
-SIGN = "__sign"  # 1 for an added row, -1 for a removed one
+SIGN = "__tidemark_sign"  # 1 for an added row, -1 for a removed one
 PLACEHOLDER = re.compile(r"`__(present|previous|changes) ([^`]+)`")
 
 

@@ -23,7 +23,7 @@ from python_ingest.incremental.shape import Shape, refuse_set_operation, refuse_
 from python_ingest.incremental.tree import Block, Leaf, Node, SetOperation, leaves, tables_of, type_of
 from python_ingest.incremental.unsupported import Unsupported
 
-ROW = "__row"  # the changed row, in a trace
+ROW = "__tidemark_row"  # the changed row, in a trace
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Tracer:
         if (id(block), alias) in self.joins:
             return
         item = block.items[alias]
-        name = f"__join_{next(self.numbers)}"
+        name = f"__tidemark_join_{next(self.numbers)}"
         conditions = []
         for equality in equalities(block):
             source, target = equality.sources

@@ -178,7 +178,7 @@ def _side(join: exp.Join) -> str:
 
 def _nest(block: Block, scope: Scope) -> None:
     query = scope.expression
-    alias = f"__nested_{len(block.nested)}"
+    alias = f"__tidemark_nested_{len(block.nested)}"
     holder = query.parent
     kind, outer = "scalar", None
     if isinstance(query.find_ancestor(exp.Join, exp.Select), exp.Join):

@@ -122,10 +122,10 @@ def compare(spark: SparkSession, sql: str, verdict: Verdict, reading: str | None
         rebuilt = rebuilt.where("not _is_deleted")
     sides = (
         rebuilt.select(table.columns)
-        .selectExpr("*", "1 as _side")
-        .unionAll(table.selectExpr("*", "-1 as _side"))
+        .selectExpr("*", "1 as __tidemark_side")
+        .unionAll(table.selectExpr("*", "-1 as __tidemark_side"))
     )
-    differing = sides.groupBy(table.columns).sum("_side").where("`sum(_side)` != 0")
+    differing = sides.groupBy(table.columns).sum("__tidemark_side").where("`sum(__tidemark_side)` != 0")
     rows = differing.limit(SHOWN + 1).collect()
     verdict.rows = table.count()
     verdict.differing = len(rows) if len(rows) <= SHOWN else differing.count()
@@ -133,7 +133,7 @@ def compare(spark: SparkSession, sql: str, verdict: Verdict, reading: str | None
 
 
 def _difference(row: dict[str, Any]) -> Difference:
-    copies = row.pop("sum(_side)")
+    copies = row.pop("sum(__tidemark_side)")
     return Difference("rebuild" if copies > 0 else "table", row, abs(copies))
 
 

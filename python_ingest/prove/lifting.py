@@ -13,7 +13,7 @@ from python_ingest.incremental.shape import Shape
 from python_ingest.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation
 from python_ingest.incremental.unsupported import Unsupported
 
-HISTORY = "__history"
+HISTORY = "__tidemark_history"
 
 
 def lifted(node: Node) -> Node:

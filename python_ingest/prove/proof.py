@@ -123,7 +123,7 @@ def _lifted(plan: Plan) -> Plan:
 def _by_regions(spark: SparkSession, plan: Plan, readings: Mapping[str, Mapping[str, str]]) -> str:
     spark.sql(_named(plan.touched(readings), plan)).createOrReplaceTempView("prove_touched")
     rows = plan.recomputed(readings, _conditions(plan), _touched(plan))
-    same = " and ".join(f"`__region_{name}` <=> prove_table.`{name}`" for name in plan.columns)
+    same = " and ".join(f"`__tidemark_region_{name}` <=> prove_table.`{name}`" for name in plan.columns)
     return f"{_untouched('prove_table', same)} union all {rows}"
 
 
@@ -136,13 +136,18 @@ def _by_folding(spark: SparkSession, plan: Plan, readings: Mapping[str, Mapping[
     spark.sql(plan.changed_groups(readings)).createOrReplaceTempView("prove_groups")
     spark.sql(plan.folded("prove_groups", "prove_table")).createOrReplaceTempView("prove_folded")
     # the run looks for lost groups among the suspects alone
-    same = " and ".join(f"`__key_{number}` <=> folded.`{name}`" for number, name in enumerate(_keys(plan)))
+    same = " and ".join(
+        f"`__tidemark_key_{number}` <=> folded.`{name}`" for number, name in enumerate(_keys(plan))
+    )
     suspects = f"select 1 from prove_groups where ({plan.suspects}) and {same}"
-    lost = f"select {quoted(plan.columns)} from prove_folded as folded where _is_lost and exists ({suspects})"
+    lost = (
+        f"select {quoted(plan.columns)} from prove_folded as folded "
+        f"where __tidemark_is_lost and exists ({suspects})"
+    )
     spark.sql(_named(lost, plan)).createOrReplaceTempView("prove_touched")
     rows = plan.recomputed(readings, _conditions(plan), _touched(plan))
     merged = f"({_merged(plan, 'prove_folded')}) as merged"
-    same = " and ".join(f"`__region_{name}` <=> merged.`{name}`" for name in plan.columns)
+    same = " and ".join(f"`__tidemark_region_{name}` <=> merged.`{name}`" for name in plan.columns)
     return f"{_untouched(merged, same)} union all {rows}"
 
 
@@ -168,19 +173,19 @@ def _untouched(rows: str, same: str) -> str:
 
 
 def _named(touched: str, plan: Plan) -> str:
-    names = ", ".join(f"`{name}` as `__region_{name}`" for name in plan.columns)
+    names = ", ".join(f"`{name}` as `__tidemark_region_{name}`" for name in plan.columns)
     return f"select distinct {names} from ({touched}) as touched"
 
 
 def _touched(plan: Plan) -> str:
-    names = ", ".join(f"`__region_{name}` as `{name}`" for name in plan.columns)
+    names = ", ".join(f"`__tidemark_region_{name}` as `{name}`" for name in plan.columns)
     return f"(select {names} from prove_touched)"
 
 
 def _conditions(plan: Plan) -> dict[str, str]:
     """Return conditions that hold where a value is touched in the row's own history."""
-    own = f"select 1 from prove_touched where `__region_{HISTORY}` = `{HISTORY}`"
-    return {name: f"exists ({own} and `__region_{name}` <=> {VALUE})" for name in plan.columns}
+    own = f"select 1 from prove_touched where `__tidemark_region_{HISTORY}` = `{HISTORY}`"
+    return {name: f"exists ({own} and `__tidemark_region_{name}` <=> {VALUE})" for name in plan.columns}
 
 
 def _compare(spark: SparkSession, plan: Plan, whole: Plan, new: str, number: int) -> Tried:

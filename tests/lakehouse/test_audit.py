@@ -105,7 +105,7 @@ def test_a_batch_whose_tests_fail_is_never_in_the_table(audited: FixtureProject)
         "relationships_summed_name__label__source_input_labels_in_": 1
     }
     assert {row["batch"] for row in last_audits(audited)} == {batch}
-    assert spark.table(batch).groupBy("_outcome").count().collect() == [("inserted", 4)]
+    assert spark.table(batch).groupBy("__tidemark_outcome").count().collect() == [("inserted", 4)]
     assert audited.rows("summed") == [(1, "a")]
     assert latest_version(spark, table) == version
     assert latest_version(spark, audited.table("below")) == below

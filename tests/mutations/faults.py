@@ -193,7 +193,7 @@ FAULTS = (
     Fault(
         "newest wins, tombstones, no random winner",
         "dbt/include/tidemark/macros/materializations/once_a_key.sql",
-        "        _copies = 1,\n",
+        "        __tidemark_copies = 1,\n",
         "        true,\n",
         f"{LAKE}test_merging.py::test_two_rows_of_one_key_stop_the_run",
     ),

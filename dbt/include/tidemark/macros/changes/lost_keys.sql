@@ -38,7 +38,7 @@
     select
         {{ dbt.quoted(by, 'lost_keys.') }},
         {% for measure in measured -%}
-        {%- set value = 'source_rows.' ~ ('_is_there' if measure.counts_rows else dbt.quoted('_value_' ~ measure.name)) %}
+        {%- set value = 'source_rows.' ~ ('__tidemark_is_there' if measure.counts_rows else dbt.quoted('_value_' ~ measure.name)) %}
         {{ dbt.aggregate_of(measure, value) }} as {{ dbt.quoted(measure.name) }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ lost_keys }} as lost_keys
@@ -48,7 +48,7 @@
             select
                 {{ dbt.quoted(by) }},
                 {{ dbt.measured_values(measured) }}
-                true as _is_there
+                true as __tidemark_is_there
             from {{ dbt.pinned(relation) }}
             where {{ where }}
         ) as source_rows

@@ -7,9 +7,9 @@
     {# most often no group may be lost, which the changes tell without the table #}
     {% if plan.suspects != 'false' and run_query('select 1 as one from ' ~ groups ~ ' where ' ~ plan.suspects ~ ' limit 1').rows %}
         {% set folded = dbt.kept('folded', 'select * from ' ~ folded) %}
-        {% set lost = '(select ' ~ dbt.quoted(query['keys']) ~ ' from ' ~ folded ~ ' where _is_lost)' %}
+        {% set lost = '(select ' ~ dbt.quoted(query['keys']) ~ ' from ' ~ folded ~ ' where __tidemark_is_lost)' %}
         {% set region = dbt.region_of(plan.columns, lost) %}
-        {% set rows = 'select ' ~ columns ~ ', _is_deleted from ' ~ folded ~ ' where not _is_lost' %}
+        {% set rows = 'select ' ~ columns ~ ', _is_deleted from ' ~ folded ~ ' where not __tidemark_is_lost' %}
         {% if not region.is_empty %}
             {% set rows = rows ~ ' union all ' ~ dbt.lost_groups(query, lost, plan.recomputed(readings, region.conditions, lost)) %}
         {% endif %}
@@ -24,8 +24,8 @@
         {% for column in query.columns -%}
         {{ ('lost.' if column in query['keys'] else 'recomputed.') ~ dbt.quoted(column) }},
         {% endfor -%}
-        recomputed._is_there is null as _is_deleted
+        recomputed.__tidemark_is_there is null as _is_deleted
     from {{ lost }} as lost
-    left join (select *, true as _is_there from ({{ rows }})) as recomputed
+    left join (select *, true as __tidemark_is_there from ({{ rows }})) as recomputed
         on {{ dbt.null_safe_equal('lost', 'recomputed', query['keys']) }}
 {% endmacro %}

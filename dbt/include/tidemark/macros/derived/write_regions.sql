@@ -11,7 +11,7 @@
         {% set rows = plan.recomputed(readings, region.conditions, none if region.is_exact else touched) %}
         {% set partitions = dbt.as_list(config.get('partition_by')) | map('lower') | list %}
         {% if config.get('incremental_strategy') == 'insert_overwrite' and plan.columns | list == partitions %}
-            {% do dbt.overwrite_partitions(relation, dict(query, sql=dbt.with_partitions(query, rows, touched), gone='_is_gone')) %}
+            {% do dbt.overwrite_partitions(relation, dict(query, sql=dbt.with_partitions(query, rows, touched), gone='__tidemark_is_gone')) %}
         {% else %}
             {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flags_deletes=false,
                 counts_versions=false, region=region)) %}
@@ -20,7 +20,7 @@
     {% do dbt.drop_kept('touched') %}
 {% endmacro %}
 
-{# The touched values as conditions on `__value__`, and the part of the present table that lies in the regions. #}
+{# The touched values as conditions on `__tidemark_value`, and the part of the present table that lies in the regions. #}
 {% macro region_of(columns, touched) %}
     {% set region = {'conditions': {}, 'is_exact': columns | length == 1, 'is_empty': false, 'values': none} %}
     {% set joined, predicates = [], [] %}
@@ -31,7 +31,7 @@
         {% elif values.each is none %}
             {% do region.update(is_exact=false) %}
         {% endif %}
-        {% do region.conditions.update({column: dbt.among('`__value__`', values)}) %}
+        {% do region.conditions.update({column: dbt.among('`__tidemark_value`', values)}) %}
         {% do predicates.append(dbt.among('present.' ~ dbt.quoted(column), values)) %}
         {% do region.update(values=values if loop.first else region['values']) %}
     {% endfor %}
@@ -43,12 +43,12 @@
 {# The rows, and for each touched partition a row that says that it may have no rows left. #}
 {% macro with_partitions(query, rows, touched) %}
     {% set partition = dbt.as_list(config.get('partition_by'))[0] %}
-    select {{ dbt.quoted(query.columns) }}, false as _is_gone from ({{ rows }})
+    select {{ dbt.quoted(query.columns) }}, false as __tidemark_is_gone from ({{ rows }})
     union all
     select
         {% for column in query.columns -%}
         {{ dbt.quoted(column) if column == partition else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ dbt.quoted(column) }},
         {% endfor -%}
-        true as _is_gone
+        true as __tidemark_is_gone
     from {{ touched }}
 {% endmacro %}

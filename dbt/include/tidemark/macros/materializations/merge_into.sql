@@ -17,7 +17,7 @@
         {% set merge_sql %}
             {% set changing %}
             select * from {{ outcomes }}
-            where _outcome in ('inserted', 'updated', 'deleted') {{ dbt.and_rows_hold(query, "_outcome = 'deleted'") }}
+            where __tidemark_outcome in ('inserted', 'updated', 'deleted') {{ dbt.and_rows_hold(query, "__tidemark_outcome = 'deleted'") }}
             {% endset %}
             {% if adapter.is_embedded() and not counts.updated and not counts.deleted %}
             {# no other process writes here: what is not in the table by now will not be in it #}
@@ -28,7 +28,7 @@
             using ({{ changing }}) as incoming
             on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }} {{ pruning.predicate }}
             {% if counts.deleted %}
-            when matched and incoming._outcome = 'deleted' then delete
+            when matched and incoming.__tidemark_outcome = 'deleted' then delete
             {% endif %}
             {% if counts.updated %}
             when matched then update set
@@ -59,14 +59,14 @@
         incoming.*,
         case
             {% if query.flags_deletes -%}
-            when incoming._is_deleted then if(present._is_present, 'deleted', 'unchanged')
+            when incoming._is_deleted then if(present.__tidemark_is_present, 'deleted', 'unchanged')
             {% endif -%}
             {% if query.flags_new -%}
-            when incoming._is_new and present._is_present then raise_error(
+            when incoming.__tidemark_is_new and present.__tidemark_is_present then raise_error(
                 concat('{{ this.identifier }} has 2 rows of the key ', to_json(struct({{ dbt.quoted(query['keys'], 'incoming.') }})))
             )
             {% endif -%}
-            when present._is_present is null then 'inserted'
+            when present.__tidemark_is_present is null then 'inserted'
             {% if query['values'] -%}
             when {{ dbt.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
             {% endif -%}
@@ -79,10 +79,10 @@
             {%- else -%}
             else '{{ 'updated' if query['values'] else 'unchanged' }}'
             {%- endif %}
-        end as _outcome
+        end as __tidemark_outcome
     from {{ batch }} as incoming
     left join (
-        select *, true as _is_present from {{ dbt.at_current_version(relation) }} as present where true {{ pruning.predicate }}
+        select *, true as __tidemark_is_present from {{ dbt.at_current_version(relation) }} as present where true {{ pruning.predicate }}
     ) as present
         on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
 {% endmacro %}
@@ -91,19 +91,19 @@
 {% macro outcomes_in_region(relation, query, batch) %}
     select
         {% for column in query.columns -%}
-        if(incoming._is_incoming, incoming.{{ dbt.quoted(column) }}, present.{{ dbt.quoted(column) }}) as {{ dbt.quoted(column) }},
+        if(incoming.__tidemark_is_incoming, incoming.{{ dbt.quoted(column) }}, present.{{ dbt.quoted(column) }}) as {{ dbt.quoted(column) }},
         {% endfor -%}
         case
-            when incoming._is_incoming is null then 'deleted'
-            when present._is_present is null then 'inserted'
+            when incoming.__tidemark_is_incoming is null then 'deleted'
+            when present.__tidemark_is_present is null then 'inserted'
             {% if query['values'] -%}
             when not ({{ dbt.null_safe_equal('incoming', 'present', query['values']) }}) then 'updated'
             {% endif -%}
             else 'unchanged'
-        end as _outcome
-    from (select *, true as _is_incoming from {{ batch }}) as incoming
+        end as __tidemark_outcome
+    from (select *, true as __tidemark_is_incoming from {{ batch }}) as incoming
     full outer join (
-        select present.*, true as _is_present from {{ dbt.at_current_version(relation) }} {{ query.region.present or 'as present' }}
+        select present.*, true as __tidemark_is_present from {{ dbt.at_current_version(relation) }} {{ query.region.present or 'as present' }}
     ) as present
         on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
 {% endmacro %}
@@ -113,8 +113,8 @@
     {% set counts = {'inserted': 0, 'updated': 0, 'deleted': 0, 'unchanged': 0, 'superseded': 0, 'versions': none} %}
     {% set versions = 'sum(_versions)' if query.counts_versions else 'count(*)' %}
     {% set read = namespace(rows=0, versions=0) %}
-    {% for row in run_query('select _outcome, count(*) as rows, ' ~ versions ~ ' as versions from ' ~ outcomes ~ ' group by _outcome') %}
-        {% do counts.update({row['_outcome']: row['rows'] | int}) %}
+    {% for row in run_query('select __tidemark_outcome, count(*) as rows, ' ~ versions ~ ' as versions from ' ~ outcomes ~ ' group by __tidemark_outcome') %}
+        {% do counts.update({row['__tidemark_outcome']: row['rows'] | int}) %}
         {% set read.rows = read.rows + row['rows'] | int %}
         {% set read.versions = read.versions + row['versions'] | int %}
     {% endfor %}

@@ -1,14 +1,14 @@
 {# The query's rows. Two rows with the same key stop the run, because either could win. #}
 {% macro once_a_key(query, rows=none) %}
-    select * except (_copies)
+    select * except (__tidemark_copies)
     from (
-        select *, count(*) over (partition by {{ dbt.quoted(query['keys']) }}) as _copies
+        select *, count(*) over (partition by {{ dbt.quoted(query['keys']) }}) as __tidemark_copies
         from {{ rows or '(' ~ query.sql ~ ')' }}
     )
     where assert_true(
-        _copies = 1,
+        __tidemark_copies = 1,
         concat(
-            '{{ this.identifier }} has ', _copies, ' rows of the key ',
+            '{{ this.identifier }} has ', __tidemark_copies, ' rows of the key ',
             to_json(struct({{ dbt.quoted(query['keys']) }})), ' in one run. Keep one: row_number() … = 1.'
         )
     ) is null

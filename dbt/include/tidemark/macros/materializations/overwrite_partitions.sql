@@ -15,12 +15,12 @@
     {% set differing_rows %}
         (select {{ dbt.quoted(query.columns) }}
         from (
-            select {{ dbt.quoted(query.columns) }}, 1 as _side from ({{ dbt.once_a_key(query, rows) }})
+            select {{ dbt.quoted(query.columns) }}, 1 as __tidemark_side from ({{ dbt.once_a_key(query, rows) }})
             union all
-            select {{ dbt.quoted(query.columns) }}, -1 as _side from {{ relation }} where {{ named }}
+            select {{ dbt.quoted(query.columns) }}, -1 as __tidemark_side from {{ relation }} where {{ named }}
         )
         group by {{ dbt.quoted(query.columns) }}
-        having sum(_side) != 0)
+        having sum(__tidemark_side) != 0)
     {% endset %}
     {% set differing = dbt.values_of(partition, differing_rows, limit=100000) %}
     {% set counts = {} %}

@@ -6,8 +6,8 @@
     {% do dbt.refuse_columns(query, present, named) %}
     {% set outcomes = dbt.kept('outcomes', dbt.outcomes_of_columns(relation, query, present, named)) %}
     {% set counts = {'updated': 0, 'unchanged': 0, 'other': 0} %}
-    {% for row in run_query('select _outcome, count(*) as rows from ' ~ outcomes ~ ' group by _outcome') %}
-        {% do counts.update({row['_outcome']: row['rows'] | int}) %}
+    {% for row in run_query('select __tidemark_outcome, count(*) as rows from ' ~ outcomes ~ ' group by __tidemark_outcome') %}
+        {% do counts.update({row['__tidemark_outcome']: row['rows'] | int}) %}
     {% endfor %}
     {% if counts.other %}
         {% do dbt.drop_kept('outcomes') %}

@@ -29,7 +29,7 @@
     {% endif %}
     {% set within = dbt.quoted(partition) ~ " between date '" ~ bounds[0] ~ "' and date '" ~ bounds[1] ~ "'" %}
     {% set ranged %}
-        select {{ dbt.quoted(query.columns) }}, false as _is_gone
+        select {{ dbt.quoted(query.columns) }}, false as __tidemark_is_gone
         from ({{ query.sql }}) where {{ within }} {{ 'and not _is_deleted' if query.flags_deletes }}
         union all
         {# dates of which no row may be left #}
@@ -37,17 +37,19 @@
             {% for column in query.columns -%}
             {{ dbt.quoted(column) if column == partition else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ dbt.quoted(column) }},
             {% endfor -%}
-            true as _is_gone
+            true as __tidemark_is_gone
         from (select distinct {{ dbt.quoted(partition) }} from {{ relation }} where {{ within }})
     {% endset %}
-    {% do dbt.overwrite_partitions(relation, dict(query, sql=ranged, gone='_is_gone')) %}
+    {% do dbt.overwrite_partitions(relation, dict(query, sql=ranged, gone='__tidemark_is_gone')) %}
 {% endmacro %}
 
 {# True if the table differs from the query. #}
 {% macro differs(relation, query) %}
     {% set columns = dbt.quoted(query.columns) %}
     {{ return(run_query(
-        'select 1 as one from (select ' ~ columns ~ ', 1 as _side from (' ~ query.sql ~ ')' ~ (' where not _is_deleted' if query.flags_deletes else '')
-        ~ ' union all select ' ~ columns ~ ', -1 as _side from ' ~ relation ~ ') group by ' ~ columns ~ ' having sum(_side) != 0 limit 1'
+        'select 1 as one from (select ' ~ columns ~ ', 1 as __tidemark_side from ('
+        ~ query.sql ~ ')' ~ (' where not _is_deleted' if query.flags_deletes else '')
+        ~ ' union all select ' ~ columns ~ ', -1 as __tidemark_side from ' ~ relation ~ ') group by ' ~ columns
+        ~ ' having sum(__tidemark_side) != 0 limit 1'
     ).rows | length > 0) }}
 {% endmacro %}

@@ -11,7 +11,7 @@
     {% if counts.updated %}
         {% set merge_sql %}
             merge into {{ relation }} as present
-            using (select * from {{ outcomes }} where _outcome = 'updated' {{ dbt.and_rows_hold(query) }}) as incoming
+            using (select * from {{ outcomes }} where __tidemark_outcome = 'updated' {{ dbt.and_rows_hold(query) }}) as incoming
             on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
             when matched then update set
                 {% for column in named -%}
@@ -39,20 +39,20 @@
     select
         {{ dbt.quoted(query.columns, 'incoming.') }},
         case
-            when incoming._is_incoming is null or present._is_present is null then 'other'
+            when incoming.__tidemark_is_incoming is null or present.__tidemark_is_present is null then 'other'
             {% if others -%}
             when not ({{ dbt.null_safe_equal('incoming', 'present', others) }}) then 'other'
             {% endif -%}
             when {{ dbt.null_safe_equal('incoming', 'present', named) }} then 'unchanged'
             else 'updated'
-        end as _outcome
+        end as __tidemark_outcome
     from (
-        select *, true as _is_incoming from ({{ dbt.once_a_key(query) }})
+        select *, true as __tidemark_is_incoming from ({{ dbt.once_a_key(query) }})
         where {{ 'not _is_deleted' if query.flags_deletes else 'true' }} {{ 'and (' ~ within ~ ')' if within }}
     ) as incoming
     full outer join (
         select
-            *, true as _is_present
+            *, true as __tidemark_is_present
             {% for column in named if column not in present -%}
             , cast(null as {{ query.types[column] }}) as {{ dbt.quoted(column) }}
             {%- endfor %}
