@@ -25,13 +25,13 @@ from python_ingest.console.output import output
 from python_ingest.errors import TidemarkError
 from python_ingest.scaffold.declaring import models_yml, sources_yml
 from python_ingest.scaffold.feed import proposed
+from python_ingest.scaffold.project import write_project
 from python_ingest.scaffold.sampling import Sample, sample_of
 from python_ingest.scaffold.typed_sample import Dates, typed_sample
 from tests.conftest import NIGHTLY, ROOT
 
 pytestmark = pytest.mark.R1
 
-COPIED = ("dbt_project.yml", "profiles.yml", ".sqlfluff", "models", "macros", "seeds", "tests/dbt")
 INVOICES = """Invoice ID;Date;E-mail (work);Amount;Zip;Note;updated_at
 1;2025-01-01;a@x.org;10.50;01234;;2025-01-01T10:00:00Z
 2;2025-01-01;b@x.org;7;53111;it's "big";2025-01-01T11:00:00Z
@@ -56,17 +56,17 @@ READING = {
 
 
 @pytest.fixture
-def copy(tmp_path: Path, spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the project on schemas of its own, which is the current folder."""
-    folder = tmp_path / "a copy"
-    for name in COPIED:
-        there = ROOT / name
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (shutil.copytree if there.is_dir() else shutil.copy)(there, folder / name)
+def new_project(
+    tmp_path: Path, spark: SparkSession, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A new project on schemas of its own, which is the current folder."""
+    folder = tmp_path / "a new project"
+    folder.mkdir()
+    os.chdir(folder)
+    write_project("tidemark")
     (folder / ".jars").symlink_to(ROOT / ".jars")
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     monkeypatch.setenv("TIDEMARK_RAW", str(folder / "data/raw"))
-    os.chdir(folder)
     yield folder
     os.chdir(ROOT)
 
@@ -82,21 +82,21 @@ def _write(path: Path, text: str) -> Path:
 
 
 @pytest.mark.R5
-def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession, prefix: str) -> None:
+def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkSession, prefix: str) -> None:
     """R1.1-R1.4, R5.1: odd names and types, nested ones; each with rules, tests, a unit test."""
-    invoices = _write(copy / "data/raw/invoices/invoices_2025-01-01.csv", INVOICES).parent
-    _write(copy / "data/raw/parcels/p.jsonl", PARCELS)
-    (copy / "data/raw/readings").mkdir()
-    with (copy / "data/raw/readings/1.avro").open("wb") as stream:
+    invoices = _write(new_project / "data/raw/invoices/invoices_2025-01-01.csv", INVOICES).parent
+    _write(new_project / "data/raw/parcels/p.jsonl", PARCELS)
+    (new_project / "data/raw/readings").mkdir()
+    with (new_project / "data/raw/readings/1.avro").open("wb") as stream:
         fastavro.writer(
             stream, READING, [{"device_id": "d1", "at": 1735725600000, "place": {"room": "hall"}}]
         )
     stops = spark.sql(
         "select 1L as `Stop Id`, cast(2.5 as decimal(5, 1)) as metres, array(struct(1 as n)) as l"
     )
-    stops.write.parquet(str(copy / "data/raw/stops"))
+    stops.write.parquet(str(new_project / "data/raw/stops"))
     for name in ("invoices", "parcels/p.jsonl", "readings", "stops"):
-        add_feed(copy / "data/raw" / name, None, project.load())
+        add_feed(new_project / "data/raw" / name, None, project.load())
     lakehouse = project.load()
     with pytest.raises(TidemarkError, match="The feed 'invoices' already exists"):
         add_feed(invoices, None, lakehouse)
@@ -132,12 +132,12 @@ def test_what_is_written_lands_builds_and_lints(copy: Path, spark: SparkSession,
 
     linter = Path(sys.executable).parent / "sqlfluff"
     lint = [str(linter), "lint", *(f"models/silver/{name}" for name in feeds)]
-    variables = os.environ | {"TIDEMARK_LAKE": str(copy / "lake-lint")}
+    variables = os.environ | {"TIDEMARK_LAKE": str(new_project / "lake-lint")}
     done = subprocess.run(lint, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
-def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
+def test_files_that_tell_too_little(new_project: Path, spark: SparkSession) -> None:
     """Each error says what is missing, and what to do."""
     cases = {
         "picture.png": ("x", "the file name does not show the format"),
@@ -149,16 +149,16 @@ def test_files_that_tell_too_little(copy: Path, spark: SparkSession) -> None:
     }
     for name, (text, said) in cases.items():
         with pytest.raises(TidemarkError, match=said):
-            add_feed(_write(copy / "some" / name, text), "some_feed", project.load())
+            add_feed(_write(new_project / "some" / name, text), "some_feed", project.load())
     with pytest.raises(TidemarkError, match="There are no files"):
-        add_feed(copy / "nowhere", None, project.load())
-    assert not (copy / "macros/staging/staged_some_feed.sql").exists()
-    with pytest.raises(TidemarkError, match="The feed 'orders' already exists: macros/staging/staged_orders"):
-        add_feed(_write(copy / "some" / "orders.csv", "id,a\n1,2\n"), None, project.load())
+        add_feed(new_project / "nowhere", None, project.load())
+    assert not (new_project / "macros/staging/staged_some_feed.sql").exists()
+    with pytest.raises(TidemarkError, match="The feed 'orders' already exists: models/bronze/_bronze_orders"):
+        add_feed(_write(new_project / "some" / "orders.csv", "id,a\n1,2\n"), None, project.load())
 
 
 @pytest.mark.R5
-def test_wide_files_build(copy: Path, spark: SparkSession, prefix: str) -> None:
+def test_wide_files_build(new_project: Path, spark: SparkSession, prefix: str) -> None:
     """R1.2, R5.1: 20 and, at night, 60 columns with a rule on each are planned in seconds, not in minutes."""
     widths = {"gauges": 20, "probes": 60} if NIGHTLY else {"gauges": 20}
     for name, width in widths.items():
@@ -166,10 +166,10 @@ def test_wide_files_build(copy: Path, spark: SparkSession, prefix: str) -> None:
         rows = [
             ",".join([str(row), *(f"{row}.5" if row else "" for _ in range(1, width))]) for row in range(9)
         ]
-        _write(copy / f"data/raw/{name}/{name}_1.csv", "\n".join((header, *rows)))
-        add_feed(copy / "data/raw" / name, None, project.load())
+        _write(new_project / f"data/raw/{name}/{name}_1.csv", "\n".join((header, *rows)))
+        add_feed(new_project / "data/raw" / name, None, project.load())
         broken = ",".join(["9", *["x"] * (width - 1)])
-        _write(copy / f"data/raw/{name}/{name}_2.csv", f"{header}\n{broken}\n")
+        _write(new_project / f"data/raw/{name}/{name}_2.csv", f"{header}\n{broken}\n")
     lakehouse = project.load()
     land(spark, lakehouse, [lakehouse.feeds[name] for name in widths])
     rejected = [f"rejected_{name}" for name in widths]
@@ -212,16 +212,18 @@ group by visit_off
 """
 
 
-def test_later_files_with_what_the_sample_did_not_show(copy: Path, spark: SparkSession, prefix: str) -> None:
+def test_later_files_with_what_the_sample_did_not_show(
+    new_project: Path, spark: SparkSession, prefix: str
+) -> None:
     """R1.2, R1.4: each value is right in silver or rejected with the reason; a gold model needs no YAML."""
-    visits, events = copy / "data/raw/visits", copy / "data/raw/events"
+    visits, events = new_project / "data/raw/visits", new_project / "data/raw/events"
     _write(visits / "1.csv", "\n".join(VISITS))
     _write(events / "1.jsonl", EVENTS)
     for folder in (visits, events):
         add_feed(folder, None, project.load())
     _write(visits / "2.csv", "\n".join([VISITS[0], *LATER]))
     _write(events / "2.jsonl", LATER_EVENTS)
-    _write(copy / "models/gold/visits/visits_by_kind.sql", BY_KIND)
+    _write(new_project / "models/gold/visits/visits_by_kind.sql", BY_KIND)
     lakehouse = project.load()
     land(spark, lakehouse, [lakehouse.feeds[name] for name in ("visits", "events")])
     build_models(["--select", "source:bronze.visits+", "source:bronze.events+"])
@@ -316,12 +318,14 @@ def test_names_and_values_of_all_kinds_are_yaml(tmp_path: Path) -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
 
 
-def test_a_feed_is_written_whole_or_not_at_all(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_feed_is_written_whole_or_not_at_all(new_project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.2: names are free in the whole project; if dbt cannot read the files, none of them stays."""
-    folder = _write(copy / "data/raw/daily_sales/1.csv", "id,v\n1,a\n2,b\n").parent
+    folder = _write(new_project / "data/raw/daily_orders/1.csv", "id,v\n1,a\n2,b\n").parent
     lakehouse = project.load()
-    before = sorted(copy.rglob("*"))
-    with pytest.raises(TidemarkError, match=r"already has a model 'daily_sales': models/gold/.*\n.*`--name`"):
+    before = sorted(new_project.rglob("*"))
+    with pytest.raises(
+        TidemarkError, match=r"already has a model 'daily_orders': models/gold/.*\n.*`--name`"
+    ):
         add_feed(folder, None, lakehouse)
 
     def fails(*, silent: bool) -> None:
@@ -334,7 +338,7 @@ def test_a_feed_is_written_whole_or_not_at_all(copy: Path, monkeypatch: pytest.M
         TidemarkError, match=r"cannot read the project.*dbt parse failed\n.*Nothing was written"
     ):
         add_feed(folder, "sales_of_days", lakehouse)
-    assert sorted(copy.rglob("*")) == before
+    assert sorted(new_project.rglob("*")) == before
 
 
 FLIGHTS = """year,carrier,flight,dep_time,tailnum,time_hour,name
@@ -345,9 +349,9 @@ FLIGHTS = """year,carrier,flight,dep_time,tailnum,time_hour,name
 """
 
 
-def test_what_a_file_tells_is_printed(copy: Path, spark: SparkSession, prefix: str) -> None:
+def test_what_a_file_tells_is_printed(new_project: Path, spark: SparkSession, prefix: str) -> None:
     """R1.2, R1.4: words for NULL among numbers, a key of several columns, a column renamed, re-sent names."""
-    flights = _write(copy / "data/raw/flights/flights_2013.csv", FLIGHTS)
+    flights = _write(new_project / "data/raw/flights/flights_2013.csv", FLIGHTS)
     with output.console.capture() as printed:
         add_feed(flights, None, project.load())
     said = printed.get()
@@ -451,9 +455,9 @@ def _edit(path: str, old: str, new: str) -> None:
 
 
 @pytest.mark.R3
-def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, prefix: str) -> None:
+def test_a_new_column_reaches_silver_and_docs(new_project: Path, spark: SparkSession, prefix: str) -> None:
     """R3.4: bronze follows by contract, silver where it is selected, and dbt's docs have it."""
-    folder = copy / "data/raw/visitors"
+    folder = new_project / "data/raw/visitors"
     _write(folder / "1.csv", "visitor_id,city\n1,Ulm\n2,Bonn\n")
     add_feed(folder, None, project.load())
     declared = "models/bronze/_bronze_visitors__sources.yml"
@@ -478,6 +482,8 @@ def test_a_new_column_reaches_silver_and_docs(copy: Path, spark: SparkSession, p
     assert sorted(map(tuple, found.collect())) == [(1, "Ulm", None), (2, "Jena", "web"), (3, "Kiel", "app")]
 
     project.invoke_dbt(["--quiet", "docs", "generate"])
-    catalog = json.loads((copy / os.environ.get("DBT_TARGET_PATH", "target") / "catalog.json").read_text())
+    catalog = json.loads(
+        (new_project / os.environ.get("DBT_TARGET_PATH", "target") / "catalog.json").read_text()
+    )
     assert "channel" in catalog["sources"]["source.tidemark.bronze.visitors"]["columns"]
     assert "channel" in catalog["nodes"]["model.tidemark.visitors"]["columns"]
