@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from python_ingest.incremental.plan import Plan
     from python_ingest.lake.delta_log import DeltaLog
+    from python_ingest.project.model_way import Way
 
 
 class TidemarkAdapter(PastAdapter):
@@ -134,6 +135,28 @@ class TidemarkAdapter(PastAdapter):
         from python_ingest.project.model_code import code_of
 
         return code_of(self.get_macro_resolver(), unique_id)
+
+    @available
+    def model_way(self, unique_id: str, reads_by_macros: bool) -> Way:
+        """Return how a model is written (decision 0037); the run knows how it reads."""
+        from python_ingest.project.model_way import model_way
+
+        return model_way(self.get_macro_resolver(), unique_id, reads_by_macros)
+
+    @available
+    def as_stock(self, config: Any, properties: dict[str, str]) -> None:
+        """Complete the config of a model that dbt-spark's own materialization runs.
+
+        Args:
+            config: the `config` of the running model.
+            properties: what a table of the lake's format needs, so that its changes can be read.
+        """
+        from python_ingest.project.model_way import stock_settings
+
+        settings = config.model.config
+        for name, value in stock_settings(settings.to_dict(), self.table_format()).items():
+            settings[name] = value
+        settings["tblproperties"] = {**properties, **(settings.get("tblproperties") or {})}
 
     @available
     def findings_of(self, unique_id: str) -> list[str]:

@@ -24,6 +24,6 @@ def show_plans(spark: SparkSession, selection: Sequence[str]) -> None:
             if read.touches:
                 output.text(f"    goes back to {read.source} for {read.touches}")
         if plan.unproven:
-            output.text("    not proven: its SQL calls is_incremental(), so it is not known what it reads")
+            output.text(f"    not proven: {plan.unproven}")
         if plan.waits_for:
             output.text(f"    after {', '.join(plan.waits_for)}, which the run changes first")

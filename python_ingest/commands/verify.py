@@ -45,8 +45,7 @@ def show_verdicts(
         raise UnprovenError(
             f"No row differs, but {count_of(len(unproven), 'table')} cannot be compared: "
             f"{', '.join(unproven)}.",
-            "Run `dbt run`, which brings tables up to date. Rewrite models that call is_incremental(): "
-            "docs/plain_models.md.",
+            "Run `dbt run`, which brings tables up to date. What can be proved: docs/plain_models.md.",
         )
     return verdicts
 

@@ -178,7 +178,7 @@ class Reproduction:
         make_active(self._spark)
         with timed(Verdict(table)) as verdict:
             if model is None or model.is_unproven:
-                verdict.unproven = reason or "its SQL calls is_incremental(): it is not known what it read"
+                verdict.unproven = reason or (model.way.why_unproven if model else "")
                 return verdict
             try:
                 compare(self._spark, model.sql, verdict, self._past.reading(table).sql)

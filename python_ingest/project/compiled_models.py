@@ -12,7 +12,7 @@ from python_ingest.errors import DbtError
 from python_ingest.incremental.pinning import pinned
 from python_ingest.project import PARSE, invoke_dbt
 from python_ingest.project.build import plain_message
-from python_ingest.project.model_code import code_of
+from python_ingest.project.model_way import Way, model_way
 from python_ingest.project.nodes import table_of
 from python_ingest.project.selection import similar_names
 
@@ -52,7 +52,7 @@ class Compiled:
         prunes: by name of a source, a text such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, if the
             model reads only what its changes touch.
         materialized: as in dbt.
-        asks_incremental: whether its SQL calls `is_incremental()`.
+        way: how its table is written.
         request: for a plain model whose sources changed, what its plan is made from, without types.
     """
 
@@ -61,13 +61,13 @@ class Compiled:
     reads: tuple[Source, ...]
     prunes: dict[str, str]
     materialized: str
-    asks_incremental: bool
+    way: Way
     request: dict[str, Any] | None = None
 
     @property
     def is_unproven(self) -> bool:
-        """Whether its reads are unknown: it calls `is_incremental()` and reads only by plain `ref()`."""
-        return self.asks_incremental and not self.reads
+        """Whether nothing can prove its table; `way.why_unproven` says why."""
+        return bool(self.way.why_unproven)
 
 
 def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
@@ -142,6 +142,6 @@ def compiled(node: Any, manifest: Any) -> Compiled:
         tuple(reads.values()),
         prunes,
         node.config.materialized,
-        code_of(manifest, node.unique_id)["asks_incremental"],
+        model_way(manifest, node.unique_id),
         next((note["plan"] for note in notes if "plan" in note), None),
     )

@@ -47,13 +47,13 @@ class Plan:
         table: `schema.name`.
         reads: what it would read in the current state.
         waits_for: upstream models that the same run would change first, so that it may read more.
-        unproven: whether its SQL calls `is_incremental()` itself, so that its reads are unknown.
+        unproven: why nothing proves its table, so that its reads are unknown; empty if it is proven.
     """
 
     table: str
     reads: tuple[Read, ...]
     waits_for: tuple[str, ...]
-    unproven: bool = False
+    unproven: str = ""
 
     @property
     def idle(self) -> bool:
@@ -91,7 +91,7 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
         replace(_read(spark, source), touches=model.prunes.get(source.name, ""))
         for source in _planned(spark, model)
     )
-    return Plan(model.table, tuple(reads), waits_for, model.is_unproven)
+    return Plan(model.table, tuple(reads), waits_for, model.way.why_unproven)
 
 
 def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:

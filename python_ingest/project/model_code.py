@@ -80,6 +80,17 @@ def code_texts(manifest: Any, unique_id: str) -> list[str]:
     return [*texts, *used]
 
 
+def macros_below(manifest: Any, node: Any) -> set[str]:
+    """Return the ids of all macros that a node uses, directly or indirectly."""
+    waiting, found = list(node.depends_on.macros), set()
+    while waiting:
+        name = waiting.pop()
+        if name not in found and name in manifest.macros:
+            found.add(name)
+            waiting += manifest.macros[name].depends_on.macros
+    return found
+
+
 def _texts(manifest: Any, unique_id: str) -> tuple[list[str], list[str]]:
     nodes = list(_with_views(manifest, manifest.nodes[unique_id]))
     macros = sorted(set(_macros(manifest, nodes)))

@@ -103,7 +103,7 @@ def _unproven(model: Compiled) -> str | None:
         if source.unproven:
             return f"{UNPROVEN[source.unproven].format(source.name)}; run it once"
     if model.is_unproven:
-        return "its SQL calls is_incremental(), so it is not known what it has read: docs/plain_models.md"
+        return f"{model.way.why_unproven}: docs/plain_models.md"
     return None
 
 

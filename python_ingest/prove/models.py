@@ -12,7 +12,7 @@ from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors, no_model
-from python_ingest.project.model_code import code_of
+from python_ingest.project.model_way import model_way
 from python_ingest.project.nodes import VIEWS, table_of
 from python_ingest.prove.drawing import Table
 from python_ingest.prove.proof import Model
@@ -74,8 +74,8 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
     findings = tuple(str(one) for one in findings_of(manifest, node.unique_id))
     if NOTE.search(node.compiled_code):
         return Candidate(name, None, "it reads by changes() or another of the engine's macros", findings)
-    if code_of(manifest, node.unique_id)["asks_incremental"]:
-        return Candidate(name, None, "its SQL calls is_incremental()", findings)
+    if why := model_way(manifest, node.unique_id).why_unproven:
+        return Candidate(name, None, why, findings)
     try:
         catalog = SessionCatalog(spark)
         parsed = parse(node.compiled_code, catalog)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from python_ingest.project.model_code import ASKS_INCREMENTAL, code_texts
+from python_ingest.project.model_way import model_way
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage
 from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
@@ -53,12 +54,12 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
         unique_id: the model's unique id.
 
     Returns:
-        The findings; empty for a model that is not incremental or calls `is_incremental()`. Such a model
-        itself decides what it reads, and is marked as not proven.
+        The findings; empty for a model that is not incremental, is not proven, or calls `is_incremental()`.
     """
     node = manifest.nodes[unique_id]
+    way = model_way(manifest, unique_id)
     own, *used = code_texts(manifest, unique_id)
-    if node.config.materialized != "incremental" or any(map(ASKS_INCREMENTAL.search, (own, *used))):
+    if not way.name or way.why_unproven or any(map(ASKS_INCREMENTAL.search, (own, *used))):
         return []
     found = findings(node.raw_code, _tables(manifest, node), used)
     newest_by = (node.config.meta or {}).get("newest_by") or ()

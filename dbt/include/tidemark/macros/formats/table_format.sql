@@ -7,7 +7,10 @@
 {% macro is_of_lake(node) %}
     {% set made_by = node.config.get('materialized') %}
     {{ return(
-        made_by in ('incremental', 'seed')
+        made_by == 'seed'
+        or made_by == 'incremental' and (
+            node.config.get('file_format') in (none, dbt.table_format()) or not dbt.way_of(node).is_stock
+        )
         or made_by in ('snapshot', 'table') and node.config.get('file_format') == dbt.table_format()
     ) }}
 {% endmacro %}

@@ -1,5 +1,9 @@
 {# Stops a model whose SQL cannot give the same table as a rebuild, before anything runs. #}
 {% macro check_sql() %}
+    {% set way = dbt.way_of(model) %}
+    {% if way.refused %}
+        {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ way.refused) %}
+    {% endif %}
     {% if config.get('incremental_strategy') == 'microbatch' %}
         {% do exceptions.raise_compiler_error(
             model.original_file_path ~ ': incremental_strategy microbatch is not supported. Remove it: the run reads what changed by itself.'

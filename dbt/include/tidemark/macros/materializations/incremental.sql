@@ -2,8 +2,11 @@
 {% materialization incremental, adapter='tidemark', supported_languages=['sql'] %}
     {% do dbt.check_sql() %}
     {% do dbt.measure_cost() %}
-    {% set existing = load_relation(this) %}
     {% do dbt.note_version_before(model, this) %}
+    {% if dbt.way_of(model).is_stock %}
+        {{ return(dbt.run_as_stock()) }}
+    {% endif %}
+    {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
     {% if pre_hooks %}
         {% do dbt.forget_table_state(this) %}

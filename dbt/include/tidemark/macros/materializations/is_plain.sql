@@ -1,16 +1,14 @@
-{# True for a model that reads only by plain ref() and source() and does not call is_incremental(). Its table is updated from
-   the changes of its sources (write_changes.sql). #}
+{# How a model's table is written: python_ingest/project/model_way.py decides it. #}
+{% macro way_of(node) %}
+    {{ return(adapter.model_way(node.unique_id, node.unique_id in dbt.run_state('windows'))) }}
+{% endmacro %}
+
+{# True for a model whose table is kept equal to its query, from the changes of its sources (write_changes.sql). #}
 {% macro is_plain(node) %}
-    {{ return(dbt.reads_plainly(node) and not dbt.code_of(node.unique_id).asks_incremental) }}
+    {{ return(not dbt.is_limited() and dbt.way_of(node).name == 'derived') }}
 {% endmacro %}
 
-{# True for such a model that calls is_incremental() and leaves no checkpoints: its SQL decides what it reads, as in stock dbt. #}
-{% macro is_unproven(node) %}
-    {{ return(dbt.reads_plainly(node) and dbt.code_of(node.unique_id).asks_incremental) }}
-{% endmacro %}
-
-{% macro reads_plainly(node) %}
-    {{ return(
-        node.config.materialized == 'incremental' and not flags.EMPTY and node.unique_id not in dbt.run_state('windows')
-    ) }}
+{# True in a command that gives models only a part of their sources' rows. Nothing that it writes is what a rebuild would give. #}
+{% macro is_limited() %}
+    {{ return(true if flags.EMPTY or flags.SAMPLE else false) }}
 {% endmacro %}

@@ -1,12 +1,13 @@
 {# What the model wrote: for dbt's output and the node's adapter_response, and kept for ops.model_runs. `counts` holds the
-   number of rows by outcome, and `commit` if there was one. #}
+   number of rows by outcome (`written` where the outcome is not known), and `commit` if there was one. #}
 {% macro report_written(counts) %}
     {% set words = [] %}
-    {% for word in ('inserted', 'updated', 'deleted') if counts.get(word) %}
+    {% for word in ('inserted', 'updated', 'deleted', 'written') if counts.get(word) %}
         {% do words.append('{:,} '.format(counts[word]) ~ word) %}
     {% endfor %}
-    {% set unproven = '; not proven: its SQL calls is_incremental()' if dbt.is_unproven(model) else '' %}
-    {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) %}
+    {% set why_unproven = dbt.way_of(model).why_unproven if model.resource_type == 'model' else '' %}
+    {% set unproven = '; not proven: ' ~ why_unproven if why_unproven else '' %}
+    {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) + counts.get('written', 0) %}
     {% set how = dbt.run_state('read_states').get(model.unique_id, {}) %}
     {% set why = '; read whole: ' ~ how.why if how.state in dbt.states_to_rebuild() else '; in full: ' ~ how.why if how.state == 'full' else '' %}
     {% do store_raw_result(

@@ -1,0 +1,159 @@
+"""How a model's table is written, and what proves it: the only place that decides it (decision 0037)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from python_ingest.project.model_code import code_of, macros_below
+
+DERIVED, MERGE, STOCK = "derived", "merge", "stock"
+ENGINE_READS = (
+    "macro.dbt_tidemark.change_window"  # changes(), pinned() and the other reading macros end there
+)
+MAINTAINERS = ("tidemark", "dbt")
+# settings whose effect depends on what each run found in the table, with what dbt does for them
+OF_RUNS = {
+    "merge_update_columns": "updates only some columns of present rows",
+    "merge_exclude_columns": "updates only some columns of present rows",
+    "incremental_predicates": "finds present rows only where its condition holds",
+    "predicates": "finds present rows only where its condition holds",
+}
+STRATEGIES_OF_RUNS = {
+    "append": "adds the rows of each run",
+    "microbatch": "replaces batches of event_time",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides about an incremental model besides its config.
+
+    Attributes:
+        asks_incremental: whether its code calls `is_incremental()`.
+        reads_by_macros: whether it reads by `changes()`, `touched_keys()`, `pinned()` or a similar macro.
+        package: the package it comes from, if that is not the project itself; else empty.
+    """
+
+    asks_incremental: bool = False
+    reads_by_macros: bool = False
+    package: str = ""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a model's table is written.
+
+    Attributes:
+        name: `derived`: the table equals the model's query. `merge`: the engine merges what the query gives.
+            `stock`: dbt-spark's own materialization runs. Empty for a model that is not incremental.
+        why_unproven: why nothing proves the table, as the end of a sentence about the model; empty if
+            `tidemark verify` can compare it with a rebuild.
+        refused: why the model cannot run, with the way out; empty if it can.
+        accumulates: whether rows stay that the query no longer gives.
+    """
+
+    name: str
+    why_unproven: str = ""
+    refused: str = ""
+    accumulates: bool = False
+
+    @property
+    def is_stock(self) -> bool:
+        """Whether dbt-spark's own materialization runs."""
+        return self.name == STOCK
+
+
+def way_of(config: Mapping[str, Any], facts: Facts) -> Way:
+    """Decide how a model is written.
+
+    Args:
+        config: the model's config.
+        facts: what its code and its place say.
+    """
+    if config.get("materialized") != "incremental":
+        return Way("")
+    meta = config.get("meta") or {}
+    for name, allowed in (("maintained_by", MAINTAINERS), ("accumulates", (True, False))):
+        if meta.get(name) is not None and meta[name] not in allowed:
+            choices = " or ".join(str(each).lower() for each in allowed)
+            return Way(MERGE, refused=f"meta.{name} is {meta[name]}. Set it to {choices}.")
+    why = _why_stock(config, facts)
+    if facts.reads_by_macros:
+        return _way_by_macros(config, why)
+    if why:
+        return Way(STOCK, why)
+    why = "its SQL calls is_incremental()" if facts.asks_incremental else ""
+    return Way(MERGE if why else DERIVED, why, accumulates=_accumulates(config))
+
+
+def model_way(manifest: Any, unique_id: str, reads_by_macros: bool | None = None) -> Way:
+    """Decide how a model of a manifest is written.
+
+    Args:
+        manifest: dbt's manifest.
+        unique_id: the model.
+        reads_by_macros: whether it reads by the engine's macros, if known; None to look at its code.
+    """
+    node = manifest.nodes[unique_id]
+    if node.config.materialized != "incremental":
+        return Way("")
+    if reads_by_macros is None:
+        reads_by_macros = ENGINE_READS in macros_below(manifest, node)
+    package = "" if node.package_name == manifest.metadata.project_name else node.package_name
+    asks = node.language == "sql" and code_of(manifest, unique_id)["asks_incremental"]
+    return way_of(node.config.to_dict(), Facts(asks, reads_by_macros, package))
+
+
+def stock_settings(config: Mapping[str, Any], table_format: str) -> dict[str, str]:
+    """Return the settings that dbt-spark's materialization needs, and the config does not have.
+
+    dbt-spark would make a parquet table and append to it. A lake's tables are Delta or Iceberg, and what has
+    a key is merged by it.
+
+    Args:
+        config: the model's config.
+        table_format: of the lake's tables, `delta` or `iceberg`.
+    """
+    merges = any(config.get(name) for name in ("unique_key", "merge_update_columns", "merge_exclude_columns"))
+    defaults = {"file_format": table_format, "incremental_strategy": "merge" if merges else "append"}
+    return {name: value for name, value in defaults.items() if not config.get(name)}
+
+
+def _why_stock(config: Mapping[str, Any], facts: Facts) -> str:
+    """Return why dbt-spark's own materialization runs a model, or nothing."""
+    chosen = (config.get("meta") or {}).get("maintained_by")
+    if chosen == "dbt":
+        return "meta.maintained_by is dbt"
+    if facts.package and chosen is None and not facts.reads_by_macros:
+        return f"the package {facts.package} maintains it, as in stock dbt"
+    strategy = config.get("incremental_strategy")
+    if strategy in STRATEGIES_OF_RUNS:
+        return f"incremental_strategy {strategy} {STRATEGIES_OF_RUNS[strategy]}"
+    if name := next((name for name in OF_RUNS if config.get(name)), None):
+        return f"{name} {OF_RUNS[name]}"
+    if facts.asks_incremental and not facts.reads_by_macros and not config.get("unique_key"):
+        return "its SQL calls is_incremental(), and it has no unique_key"
+    return ""
+
+
+def _way_by_macros(config: Mapping[str, Any], why_stock: str) -> Way:
+    """Return the way of a model that reads by the engine's macros; dbt-spark cannot run it."""
+    if why_stock:
+        said = (
+            f"{why_stock}, but the model reads by changes() or a similar macro, whose rows must all be "
+            "merged. Remove the setting, or read by plain ref() and source()."
+        )
+        return Way(MERGE, refused=said)
+    if not config.get("unique_key"):
+        said = (
+            "unique_key is not set, and the model reads by changes() or a similar macro, whose rows are "
+            "merged by it. Set it to the columns of the grain: {{ config(unique_key=[...]) }}."
+        )
+        return Way(MERGE, refused=said)
+    return Way(MERGE, accumulates=_accumulates(config))
+
+
+def _accumulates(config: Mapping[str, Any]) -> bool:
+    return config.get("full_refresh") is False or (config.get("meta") or {}).get("accumulates") is True
