@@ -24,6 +24,7 @@ from python_ingest.console.interrupts import end
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
 
+    from python_ingest.adapter.model_columns import Column
     from python_ingest.incremental.plan import Plan
     from python_ingest.lake.delta_log import DeltaLog
     from python_ingest.project.model_way import Way
@@ -164,6 +165,48 @@ class TidemarkAdapter(PastAdapter):
         from python_ingest.sqlcheck.models import findings_of
 
         return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
+
+    @available
+    def columns_of_query(self, sql: str, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return a query's columns as the model's table has them, or why it cannot have them.
+
+        Args:
+            sql: the query.
+            settings: the model's `unique_key` and `newest_by`, each a list; its `tblproperties`; and
+                `reads_by_macros`, whether it reads by the engine's macros.
+
+        Returns:
+            `types`, by name, without those of `helpers`, which say what to do with a row; `limited`, the
+            columns of type char(n) or varchar(n); `keys` and `newest_by`, in the query's case; `refused`, a
+            sentence, or an empty text.
+        """
+        from python_ingest.adapter.model_columns import described
+
+        return described(self._columns_of_query(sql), self.table_format(), settings)
+
+    def _columns_of_query(self, sql: str) -> list[Column]:
+        from python_ingest.adapter.model_columns import Column, columns_of_schema
+
+        if not self.has_one_session():
+            # a Thrift server's results name no precision and no fields of types
+            rows = self._rows(f"describe query {sql}")
+            return [Column(row["col_name"], row["data_type"]) for row in rows]
+        _, cursor = self.connections.add_select_query(f"select * from ({sql}) where false")
+        return columns_of_schema(cursor._cursor._df.schema)
+
+    @available
+    def same_values(self, left: str, right: str, types: dict[str, str]) -> str:
+        """Return SQL that is true if two rows, given by their aliases, are to be stored alike."""
+        from python_ingest.incremental.canonical import same
+
+        return same(left, right, types, zeros=True)
+
+    @available
+    def grouped_values(self, types: dict[str, str]) -> str:
+        """Return SQL of the values by which equal rows are grouped, separated by commas."""
+        from python_ingest.incremental.canonical import comparable, quoted
+
+        return ", ".join(comparable(quoted(name), kind, zeros=True) for name, kind in types.items())
 
     @available
     def text_that_orders(self, newest_by: list[str], types: dict[str, str]) -> str | None:

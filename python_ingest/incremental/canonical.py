@@ -51,6 +51,20 @@ def is_own_form(kind: str, *, zeros: bool = False) -> bool:
     return not OTHER_FORM.search(kind) and not (zeros and ZERO.search(kind))
 
 
+def scalar_types(kind: str) -> Iterator[str]:
+    """Yield the types that a type is made of: itself, or those of a nested type's parts, at each depth.
+
+    Raises:
+        ValueError: if a nested type is not written as Spark writes types.
+    """
+    word, nests, _ = kind.partition("<")
+    if not nests:
+        yield kind
+        return
+    for _, part in _parts(kind, named=word.lower() == "struct"):
+        yield from scalar_types(part)
+
+
 def quoted(name: str) -> str:
     """Return a column's name in backticks."""
     return "`" + name.replace("`", "``") + "`"
@@ -88,6 +102,8 @@ def _nested(value: str, kind: str, zeros: bool, depth: int) -> str:
 def _parts(kind: str, *, named: bool) -> tuple[tuple[str, str], ...]:
     """Return the names and types of a struct's fields, or the types of a map or an array without a name."""
     inner = kind[kind.index("<") + 1 : -1]
+    if not inner:
+        return ()
     parts = [part.partition(":") if named else ("", ":", part) for part in _split(inner)]
     if not kind.endswith(">") or not all(colon for _, colon, _ in parts):
         raise ValueError(f"{kind} is not a type of Spark")

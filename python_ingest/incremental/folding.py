@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
+from python_ingest.incremental.canonical import quoted as in_backticks
 from python_ingest.incremental.deltas import delta
 from python_ingest.incremental.measures import Aggregate, Measure
 from python_ingest.incremental.readings import SIGN, quoted
 from python_ingest.incremental.tree import Block
 
 LOST = "__tidemark_is_lost"
-DELETED = "_is_deleted"
+DELETED = "__tidemark_is_deleted"
 
 
 def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
@@ -96,7 +97,7 @@ def _sums(number: int, measure: Measure) -> list[str]:
 
 
 def folded(aggregate: Aggregate, groups: str, table: str, types: dict[str, str]) -> str:
-    """Return SQL for the new rows of the changed groups, with `__tidemark_is_lost` and `_is_deleted`.
+    """Return SQL for the new rows of the changed groups, flagged by LOST and DELETED.
 
     Args:
         aggregate: the aggregate.
@@ -107,12 +108,12 @@ def folded(aggregate: Aggregate, groups: str, table: str, types: dict[str, str])
     columns, lost = [], []
     counter = next((one.name for one in aggregate.measures if one.function == "rows"), None)
     for number, name in enumerate(aggregate.keys):
-        columns.append(f"changed.`__tidemark_key_{number}` as `{name}`")
+        columns.append(f"changed.`__tidemark_key_{number}` as {in_backticks(name)}")
     for measure in aggregate.measures:
         value, is_lost = _new_value(aggregate, measure, types)
-        columns.append(f"cast({value} as {types[measure.name]}) as `{measure.name}`")
+        columns.append(f"cast({value} as {types[measure.name]}) as {in_backticks(measure.name)}")
         lost += [is_lost] if is_lost else []
-    rows = f"coalesce(present.`{counter}`, 0) + changed.__tidemark_rows" if counter else None
+    rows = f"coalesce(present.{in_backticks(counter)}, 0) + changed.__tidemark_rows" if counter else None
     if aggregate.is_global:
         rows = "1"
     elif rows is None:
@@ -120,7 +121,7 @@ def folded(aggregate: Aggregate, groups: str, table: str, types: dict[str, str])
         lost.append("present.__tidemark_is_present and changed.__tidemark_rows < 0")
         rows = "if(present.__tidemark_is_present, 1, changed.__tidemark_rows)"
     on = " and ".join(
-        f"changed.`__tidemark_key_{number}` <=> present.`{name}`"
+        f"changed.`__tidemark_key_{number}` <=> present.{in_backticks(name)}"
         for number, name in enumerate(aggregate.keys)
     )
     any_lost = " or ".join(f"coalesce({one}, false)" for one in lost) or "false"
@@ -149,7 +150,7 @@ def suspects(aggregate: Aggregate) -> str:
 def _new_value(aggregate: Aggregate, measure: Measure, types: Mapping[str, str]) -> tuple[str, str | None]:
     """Return SQL for a measure's new value, and SQL that is true if the value cannot be told; or None."""
     number = aggregate.measures.index(measure)
-    present, changed = f"present.`{measure.name}`", f"changed.__tidemark_sum_{number}"
+    present, changed = f"present.{in_backticks(measure.name)}", f"changed.__tidemark_sum_{number}"
     if measure.function == "rows":
         return f"coalesce({present}, 0) + changed.__tidemark_rows", None
     if measure.function == "count":
@@ -174,7 +175,7 @@ def _new_value(aggregate: Aggregate, measure: Measure, types: Mapping[str, str])
 def _new_sum(
     aggregate: Aggregate, measure: Measure, place: int, types: Mapping[str, str]
 ) -> tuple[str, str | None]:
-    present, number = f"present.`{measure.name}`", f"changed.__tidemark_number_{place}"
+    present, number = f"present.{in_backticks(measure.name)}", f"changed.__tidemark_number_{place}"
     # of the column's type: an addition of wider decimals would round
     changed = f"cast(changed.__tidemark_sum_{place} as {types.get(measure.name, 'bigint')})"
     added = f"coalesce({present}, 0) + coalesce({changed}, 0)"

@@ -7,18 +7,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from python_ingest.incremental.canonical import comparable, is_own_form
+from python_ingest.incremental.canonical import quoted as one_quoted
 from python_ingest.incremental.deltas import bytes_of, bytes_read, delta
-from python_ingest.incremental.folding import changed_groups, folded, suspects
+from python_ingest.incremental.folding import DELETED, changed_groups, folded, suspects
 from python_ingest.incremental.measures import Aggregate, aggregate_of, is_small, may_overflow
-from python_ingest.incremental.readings import SIGN, filled, quoted
+from python_ingest.incremental.readings import SIGN, clashing, filled, quoted
 from python_ingest.incremental.regions import Regions, choose_regions
-from python_ingest.incremental.tree import Node, reads
+from python_ingest.incremental.tree import Node, leaves, reads
 from python_ingest.incremental.unsupported import Unsupported
 
 Readings = Mapping[str, Mapping[str, str]]
 VALUE = "`__tidemark_value`"  # stands for the expression in a condition on a region's values
 NESTED = ("array", "struct", "map", "variant", "interval")
-UNGROUPABLE = ("map", "variant", "interval")
 FLOATING = ("float", "double")
 
 
@@ -32,7 +33,6 @@ class Request:
         changed: the tables that changed since the model's last run.
         never_null: columns of its sources that hold no NULL, as `schema.table.column`.
         is_clean: whether the table is exactly as its last recorded run left it.
-        flags_deletes: whether the query flags rows by `_is_deleted`.
         sizes: the bytes of the sources; empty if they are not known.
         size: the bytes of the model's table.
         partition: the column whose partitions are to be replaced as a whole, or empty.
@@ -43,7 +43,6 @@ class Request:
     changed: frozenset[str]
     never_null: frozenset[str] = frozenset()
     is_clean: bool = True
-    flags_deletes: bool = False
     partition: str = ""
     sizes: Mapping[str, int] = field(default_factory=dict)
     size: int = 0
@@ -109,26 +108,26 @@ class Plan:
         assert self.regions is not None  # noqa: S101
         within: dict[str, Callable[[str], str]] = {name: _put_into(conditions[name]) for name in self.columns}
         query = filled(self.regions.restricted(within), readings)
-        kept = [conditions[name].replace(VALUE, f"result.`{name}`") for name in self.columns]
-        if self.request.flags_deletes:
-            kept.append("not result._is_deleted")
-        columns = ", ".join(f"result.`{name}`" for name in self.request.types)
-        on = " and ".join(f"result.`{name}` <=> touched.`{name}`" for name in self.columns)
+        kept = [conditions[name].replace(VALUE, f"result.{one_quoted(name)}") for name in self.columns]
+        columns = ", ".join(f"result.{one_quoted(name)}" for name in self.request.types)
+        on = " and ".join(
+            f"result.{one_quoted(name)} <=> touched.{one_quoted(name)}" for name in self.columns
+        )
         semi = f" left semi join {touched} as touched on {on}" if touched else ""
         return f"select {columns} from ({query}) as result{semi} where {' and '.join(kept)}"
 
     def changed_rows(self, readings: Readings) -> str:
-        """Return SQL for the changed rows of the result, with `_is_deleted` and `__tidemark_is_new`.
+        """Return SQL for the changed rows of the result, with their flags.
 
-        `__tidemark_is_new` tells a row whose key had no row before. Where the table has one, the query
+        `__tidemark_is_deleted` tells a row that went. `__tidemark_is_new` tells a row whose key had no row before. Where the table has one, the query
         returns two rows of one key, and the run must stop as a rebuild would.
         """
         assert self.root is not None  # noqa: S101
         columns, key = quoted(self.request.types), quoted(self.request.key)
         rows = filled(delta(self.root, self.request.changed), readings)
         net = (
-            f"select {columns}, sum(`{SIGN}`) as __tidemark_net from ({rows}) as rows "
-            f"group by {columns} having sum(`{SIGN}`) <> 0"
+            f"select {self._any_of_equal()}, sum(`{SIGN}`) as __tidemark_net from ({rows}) as rows "
+            f"group by {self._equal()} having sum(`{SIGN}`) <> 0"
         )
         by_key = (
             f"select *, max(__tidemark_net) over (partition by {key}) as __tidemark_best, "
@@ -139,8 +138,24 @@ class Plan:
             f"explode(sequence(1, greatest(__tidemark_net, 1))) as __tidemark_copy from ({by_key}) as by_key)"
         )
         return (
-            f"select {columns}, __tidemark_net < 0 as _is_deleted, __tidemark_least > 0 as __tidemark_is_new "
+            f"select {columns}, __tidemark_net < 0 as {DELETED}, __tidemark_least > 0 as __tidemark_is_new "
             f"from {repeated} as repeated where __tidemark_net > 0 or __tidemark_best < 0"
+        )
+
+    def _equal(self) -> str:
+        """Return the values by which equal rows of the result are grouped."""
+        return ", ".join(
+            comparable(f"rows.{one_quoted(name)}", kind, zeros=True)
+            for name, kind in self.request.types.items()
+        )
+
+    def _any_of_equal(self) -> str:
+        """Return the columns of a group of equal rows."""
+        return ", ".join(
+            one_quoted(name)
+            if is_own_form(kind, zeros=True)
+            else f"any_value({one_quoted(name)}) as {one_quoted(name)}"
+            for name, kind in self.request.types.items()
         )
 
     def changed_groups(self, readings: Readings) -> str:
@@ -155,7 +170,7 @@ class Plan:
         return suspects(self.aggregate)
 
     def folded(self, groups: str, table: str) -> str:
-        """Return SQL for the new rows of the changed groups, with `__tidemark_is_lost` and `_is_deleted`."""
+        """Return SQL for the new rows of the changed groups, with the flags of `folding.folded`."""
         assert self.aggregate is not None  # noqa: S101
         return folded(self.aggregate, groups, table, dict(self.request.types))
 
@@ -170,9 +185,14 @@ def choose_plan(root: Node, request: Request) -> Plan:
         root: the query.
         request: the model's key, its types and the tables that changed.
     """
+    clash = next(
+        (f"{leaf.table} with a column {name}" for leaf in leaves(root) for name in clashing(leaf)), None
+    )
+    if clash:
+        return full(request, clash)
     if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
-    if request.is_clean and not request.flags_deletes and not request.partition:
+    if request.is_clean and not request.partition:
         for choose in (_by_rows, _by_folding):
             try:
                 plan = choose(root, request)
@@ -194,9 +214,6 @@ def choose_plan(root: Node, request: Request) -> Plan:
 
 
 def _by_rows(root: Node, request: Request) -> Plan:
-    for name, kind in request.types.items():
-        if any(word in kind.lower() for word in UNGROUPABLE):
-            raise Unsupported(f"{name} is of type {kind}")
     delta(root, request.changed)
     return Plan("rows", request, "", root)
 

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
+from python_ingest.incremental.canonical import quoted as one_quoted
 from python_ingest.incremental.tree import Leaf
 
 SIGN = "__tidemark_sign"  # 1 for an added row, -1 for a removed one
+OWN = "__tidemark_"  # the beginning of the names of the engine's own columns
+OF_CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")  # columns of changed rows
 PLACEHOLDER = re.compile(r"`__(present|previous|changes) ([^`]+)`")
 
 
@@ -42,6 +45,11 @@ def _rows(leaf: Leaf, reading: str) -> exp.Select:
     return exp.select(*(exp.column(name, quoted=True) for name in leaf.names)).from_(table)
 
 
+def clashing(leaf: Leaf) -> list[str]:
+    """Return a table's columns whose names the engine gives to its own, or to those of changed rows."""
+    return [name for name in leaf.names if name.startswith(OWN) or name in OF_CHANGES]
+
+
 def filled(query: exp.Query, readings: Mapping[str, Mapping[str, str]]) -> str:
     """Return a query's SQL, with the SQL of each reading in place of its placeholder.
 
@@ -54,4 +62,4 @@ def filled(query: exp.Query, readings: Mapping[str, Mapping[str, str]]) -> str:
 
 def quoted(names: Iterable[str]) -> str:
     """Return column names in backticks, separated by commas."""
-    return ", ".join(f"`{name}`" for name in names)
+    return ", ".join(one_quoted(name) for name in names)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from python_ingest.incremental.folding import DELETED
 from python_ingest.incremental.measures import aggregate_of
 from python_ingest.incremental.plan import VALUE, Plan, Request, choose_plan
 from python_ingest.incremental.readings import filled, present, previous, quoted
@@ -163,7 +164,7 @@ def _merged(plan: Plan, changed: str) -> str:
     return (
         f"select {columns} from prove_table "
         f"where not exists (select 1 from {changed} as changed where {same}) "
-        f"union all select {columns} from {changed} where not _is_deleted"
+        f"union all select {columns} from {changed} where not {DELETED}"
     )
 
 

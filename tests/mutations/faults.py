@@ -270,8 +270,8 @@ FAULTS = (
     Fault(
         "a model in plain dbt SQL",
         "dbt/include/tidemark/macros/derived/write_folded.sql",
-        "newest_by=[], flags_deletes=true",
-        "newest_by=[], flags_deletes=false",
+        "newest_by=[], flag='__tidemark_is_deleted'",
+        "newest_by=[], flag=none",
         f"{LAKE}test_plain_models.py::test_a_plain_model_is_what_a_rebuild_gives",
     ),
     Fault(

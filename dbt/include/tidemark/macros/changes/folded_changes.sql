@@ -11,11 +11,11 @@
         select
             {{ keys }},
             {% for measure in measured -%}
-            {% set value = dbt.quoted('_value_' ~ measure.name) -%}
-            {% if measure.counts_rows %}sum(_sign)
-            {%- elif measure.function == 'count' %}sum(if({{ value }} is null, 0, _sign))
-            {%- elif measure.function == 'sum' %}sum(if(_sign > 0, {{ value }}, -{{ value }}))
-            {%- else %}{{ measure.function }}(if(_net > 0, {{ value }}, null)){% endif %} as {{ dbt.quoted(measure.name) }}{{ ',' if not loop.last }}
+            {% set value = dbt.quoted('__tidemark_value_' ~ measure.name) -%}
+            {% if measure.counts_rows %}sum(__tidemark_sign)
+            {%- elif measure.function == 'count' %}sum(if({{ value }} is null, 0, __tidemark_sign))
+            {%- elif measure.function == 'sum' %}sum(if(__tidemark_sign > 0, {{ value }}, -{{ value }}))
+            {%- else %}{{ measure.function }}(if(__tidemark_net > 0, {{ value }}, null)){% endif %} as {{ dbt.quoted(measure.name) }}{{ ',' if not loop.last }}
             {% endfor %}
         from {{ changed_rows }} as changed_rows
         {% if lost_keys -%}
@@ -54,7 +54,7 @@
     from {{ '(select * from added union all select * from anew)' if lost_keys else 'added' }}
 {% endmacro %}
 
-{# The changes with each measure's expression as `_value_…`, their `_sign`, and `_net`: the change in the number of rows with
+{# The changes with each measure's expression as `__tidemark_value_…`, their `__tidemark_sign`, and `__tidemark_net`: the change in the number of rows with
    these extremes. A value that was added and removed again within several commits does not count for this run. #}
 {% macro signed_changes(relation, window, by, measured, where) %}
     {% set extremes = measured | selectattr('function', 'in', ('min', 'max')) | list %}
@@ -62,17 +62,17 @@
         select
             *,
             {% if extremes and dbt.commits_of(relation, window) | length > 1 -%}
-            sum(_sign) over (
-                partition by {{ dbt.quoted(by) }}{% for measure in extremes %}, {{ dbt.quoted('_value_' ~ measure.name) }}{% endfor %}
-            ) as _net
+            sum(__tidemark_sign) over (
+                partition by {{ dbt.quoted(by) }}{% for measure in extremes %}, {{ dbt.quoted('__tidemark_value_' ~ measure.name) }}{% endfor %}
+            ) as __tidemark_net
             {%- else -%}
-            _sign as _net
+            __tidemark_sign as __tidemark_net
             {%- endif %}
         from (
             select
                 {{ dbt.quoted(by) }},
                 {{ dbt.measured_values(measured) }}
-                {{ dbt.change_sign() }} as _sign
+                {{ dbt.change_sign() }} as __tidemark_sign
             from {{ dbt.change_rows(relation, window) }}
             where {{ where }}
         )
@@ -81,6 +81,6 @@
 
 {% macro measured_values(measured) %}
     {% for measure in measured if not measure.counts_rows -%}
-    {{ measure.expression }} as {{ dbt.quoted('_value_' ~ measure.name) }},
+    {{ measure.expression }} as {{ dbt.quoted('__tidemark_value_' ~ measure.name) }},
     {% endfor %}
 {% endmacro %}

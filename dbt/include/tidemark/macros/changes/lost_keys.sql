@@ -8,10 +8,10 @@
     {% endif %}
     {% set taken %}
             (
-                select {{ dbt.quoted(by) }}, {% for measure in extremes %}{{ dbt.quoted('_value_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
+                select {{ dbt.quoted(by) }}, {% for measure in extremes %}{{ dbt.quoted('__tidemark_value_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
                 from {{ changed_rows }}
                 group by all
-                having sum(_sign) < 0
+                having sum(__tidemark_sign) < 0
             )
     {% endset %}
     {# most often no value went, which the changes tell without the table #}
@@ -26,7 +26,7 @@
                 on {{ dbt.null_safe_equal('taken', 'present', by) }}
             where
                 {% for measure in extremes -%}
-                taken.{{ dbt.quoted('_value_' ~ measure.name) }} <=> present.{{ dbt.quoted(measure.name) }}{{ ' or ' if not loop.last }}
+                taken.{{ dbt.quoted('__tidemark_value_' ~ measure.name) }} <=> present.{{ dbt.quoted(measure.name) }}{{ ' or ' if not loop.last }}
                 {% endfor %}
         )
     {% endset %}
@@ -38,7 +38,7 @@
     select
         {{ dbt.quoted(by, 'lost_keys.') }},
         {% for measure in measured -%}
-        {%- set value = 'source_rows.' ~ ('__tidemark_is_there' if measure.counts_rows else dbt.quoted('_value_' ~ measure.name)) %}
+        {%- set value = 'source_rows.' ~ ('__tidemark_is_there' if measure.counts_rows else dbt.quoted('__tidemark_value_' ~ measure.name)) %}
         {{ dbt.aggregate_of(measure, value) }} as {{ dbt.quoted(measure.name) }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ lost_keys }} as lost_keys

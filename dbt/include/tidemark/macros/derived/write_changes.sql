@@ -17,7 +17,7 @@
     {% endif %}
     {% if plan.way == 'rows' %}
         {% do dbt.merge_into(relation, dict(query, sql=plan.changed_rows(readings), is_plain=true, newest_by=[],
-            flags_deletes=true, flags_new=true, counts_versions=false)) %}
+            flag='__tidemark_is_deleted', flags_new=true, counts_versions=false)) %}
     {% elif plan.way == 'folded' %}
         {% do dbt.write_folded(relation, query, plan, readings) %}
     {% else %}
@@ -26,15 +26,15 @@
 {% endmacro %}
 
 {% macro plan_of(query, changed) %}
-    {{ return(adapter.incremental_plan(query.sql, dbt.plan_request(query.types, changed, query.flags_deletes))) }}
+    {{ return(adapter.incremental_plan(query.sql, dbt.plan_request(query.types, changed))) }}
 {% endmacro %}
 
 {# What a plan is made from: python_ingest/incremental/plan.py, Request. #}
-{% macro plan_request(types, changed, flags_deletes) %}
+{% macro plan_request(types, changed) %}
     {{ return({
         'key': dbt.as_list(config.get('unique_key')), 'types': types, 'changed': changed,
         'never_null': dbt.never_null_columns(), 'is_clean': not dbt.is_written_since_checkpoint(),
-        'flags_deletes': flags_deletes, 'sizes': dbt.source_bytes(), 'size': dbt.table_state(this).get('bytes') or 0,
+        'sizes': dbt.source_bytes(), 'size': dbt.table_state(this).get('bytes') or 0,
         'partition': dbt.as_list(config.get('partition_by'))[0] if config.get('incremental_strategy') == 'insert_overwrite' else ''
     }) }}
 {% endmacro %}

@@ -3,18 +3,18 @@
     {% set groups = '(' ~ plan.changed_groups(readings) ~ ')' %}
     {% set folded = '(' ~ plan.folded(groups, dbt.at_current_version(relation)) ~ ')' %}
     {% set columns = dbt.quoted(query.columns) %}
-    {% set rows = 'select ' ~ columns ~ ', _is_deleted from ' ~ folded %}
+    {% set rows = 'select ' ~ columns ~ ', __tidemark_is_deleted from ' ~ folded %}
     {# most often no group may be lost, which the changes tell without the table #}
     {% if plan.suspects != 'false' and run_query('select 1 as one from ' ~ groups ~ ' where ' ~ plan.suspects ~ ' limit 1').rows %}
         {% set folded = dbt.kept('folded', 'select * from ' ~ folded) %}
         {% set lost = '(select ' ~ dbt.quoted(query['keys']) ~ ' from ' ~ folded ~ ' where __tidemark_is_lost)' %}
         {% set region = dbt.region_of(plan.columns, lost) %}
-        {% set rows = 'select ' ~ columns ~ ', _is_deleted from ' ~ folded ~ ' where not __tidemark_is_lost' %}
+        {% set rows = 'select ' ~ columns ~ ', __tidemark_is_deleted from ' ~ folded ~ ' where not __tidemark_is_lost' %}
         {% if not region.is_empty %}
             {% set rows = rows ~ ' union all ' ~ dbt.lost_groups(query, lost, plan.recomputed(readings, region.conditions, lost)) %}
         {% endif %}
     {% endif %}
-    {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flags_deletes=true, counts_versions=false)) %}
+    {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flag='__tidemark_is_deleted', counts_versions=false)) %}
     {% do dbt.drop_kept('folded') %}
 {% endmacro %}
 
@@ -24,7 +24,7 @@
         {% for column in query.columns -%}
         {{ ('lost.' if column in query['keys'] else 'recomputed.') ~ dbt.quoted(column) }},
         {% endfor -%}
-        recomputed.__tidemark_is_there is null as _is_deleted
+        recomputed.__tidemark_is_there is null as __tidemark_is_deleted
     from {{ lost }} as lost
     left join (select *, true as __tidemark_is_there from ({{ rows }})) as recomputed
         on {{ dbt.null_safe_equal('lost', 'recomputed', query['keys']) }}

@@ -13,7 +13,7 @@
         {% if config.get('incremental_strategy') == 'insert_overwrite' and plan.columns | list == partitions %}
             {% do dbt.overwrite_partitions(relation, dict(query, sql=dbt.with_partitions(query, rows, touched), gone='__tidemark_is_gone')) %}
         {% else %}
-            {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flags_deletes=false,
+            {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flag=none,
                 counts_versions=false, region=region)) %}
         {% endif %}
     {% endif %}
@@ -47,7 +47,7 @@
     union all
     select
         {% for column in query.columns -%}
-        {{ dbt.quoted(column) if column == partition else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ dbt.quoted(column) }},
+        {{ dbt.quoted(column) if column | lower == partition | lower else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ dbt.quoted(column) }},
         {% endfor -%}
         true as __tidemark_is_gone
     from {{ touched }}

@@ -1,24 +1,20 @@
 {# The model's query, checked against its contract on every run, not only when the table is created. #}
 {% macro checked_query(sql) %}
     {% set sql = sql ~ '\n' %}  {# it may end with a comment #}
-    {% set types = dbt.types_of_query(sql) %}
-    {% set keys = dbt.as_list(config.get('unique_key')) %}
-    {% set newest_by = dbt.as_list(config.get('meta', {}).get('newest_by')) %}
-    {# with newest_by, a deleted row stays as a tombstone: a late older version must not bring it back #}
-    {# unless the feed's files decide: then a version after the tombstone brings the key back, however old it is #}
-    {% set retracts = '_is_retracted' in types %}
-    {% set flags_deletes = '_is_deleted' in types and (retracts or not newest_by) %}
-    {% set counts_versions = '_versions' in types %}
-    {% set helpers = (['_is_deleted'] if flags_deletes else []) + (['_is_retracted'] if retracts else [])
-        + (['_versions'] if counts_versions else []) %}
-    {% for name in dbt.run_state('retracted').get(model.unique_id, []) if name not in types %}
+    {% set found = adapter.columns_of_query(sql, {
+        'unique_key': dbt.as_list(config.get('unique_key')), 'newest_by': dbt.as_list(config.get('meta', {}).get('newest_by')),
+        'tblproperties': config.get('tblproperties'), 'reads_by_macros': dbt.code_of(model.unique_id).reads_by_macros
+    }) %}
+    {% if found.refused %}
+        {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ found.refused) %}
+    {% endif %}
+    {% set types, helpers = found.types, found.helpers %}
+    {% set keys, newest_by = found['keys'], found.newest_by %}
+    {% for name in dbt.run_state('retracted').get(model.unique_id, []) if name not in helpers %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': it reads a feed with `on_removed: retract`, but does not select `' ~ name ~ '`, so it would keep rows that '
             ~ 'are gone. Select `_is_deleted` and `_is_retracted` from newest_of(); they are not stored.'
         ) %}
-    {% endfor %}
-    {% for helper in helpers %}
-        {% do types.pop(helper) %}
     {% endfor %}
     {% if not keys %}
         {% do exceptions.raise_compiler_error(
@@ -45,7 +41,8 @@
     {{ return({
         'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
         'values': types.keys() | reject('in', keys) | list,
-        'flags_deletes': flags_deletes, 'retracts': retracts, 'counts_versions': counts_versions
+        'flag': '_is_deleted' if '_is_deleted' in helpers else none, 'retracts': '_is_retracted' in helpers,
+        'counts_versions': '_versions' in helpers, 'limited': found.limited
     }) }}
 {% endmacro %}
 
@@ -72,19 +69,4 @@
             ~ 'NaN never leaves them. Sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys with touched_keys() and pinned().'
         ) %}
     {% endfor %}
-{% endmacro %}
-
-{# The types of a query's columns by column name. A Thrift server's results name no precision and no fields of types. #}
-{% macro types_of_query(sql) %}
-    {% set types = {} %}
-    {% if adapter.has_one_session() %}
-        {% for column in get_column_schema_from_query(sql) %}
-            {% do types.update({column.name: column.dtype}) %}
-        {% endfor %}
-    {% else %}
-        {% for row in run_query('describe query ' ~ sql) %}
-            {% do types.update({row['col_name']: row['data_type']}) %}
-        {% endfor %}
-    {% endif %}
-    {{ return(types) }}
 {% endmacro %}

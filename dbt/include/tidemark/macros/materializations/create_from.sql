@@ -1,9 +1,13 @@
 {# Creates or replaces the table with its constraints and its change data feed, in one commit. #}
 {% macro create_from(relation, query) %}
     {% set rows %}
-        select {{ dbt.quoted(query.columns) }}
+        select
+            {% for column in query.columns -%}
+            {# else the table would keep the limit of char(n) or varchar(n), at which a later run would stop #}
+            {% if column in query.limited %}concat({{ dbt.quoted(column) }}, '') as {% endif %}{{ dbt.quoted(column) }}{{ ',' if not loop.last }}
+            {% endfor -%}
         from ({{ dbt.once_a_key(query) }}) as incoming
-        where {{ 'not _is_deleted' if query.flags_deletes else 'true' }}
+        where {{ 'not ' ~ query.flag if query.flag else 'true' }}
     {% endset %}
     {% do dbt.audit(rows, rows, rows) %}
     {% set create_sql %}

@@ -58,17 +58,17 @@
     select
         incoming.*,
         case
-            {% if query.flags_deletes -%}
-            when incoming._is_deleted then if(present.__tidemark_is_present, 'deleted', 'unchanged')
+            {% if query.flag -%}
+            when incoming.{{ query.flag }} then if(present.__tidemark_is_present, 'deleted', 'unchanged')
             {% endif -%}
             {% if query.flags_new -%}
             when incoming.__tidemark_is_new and present.__tidemark_is_present then raise_error(
-                concat('{{ this.identifier }} has 2 rows of the key ', to_json(struct({{ dbt.quoted(query['keys'], 'incoming.') }})))
+                concat('{{ this.identifier }} has 2 rows of the key ', {{ dbt.shown_key(query['keys'], 'incoming.') }})
             )
             {% endif -%}
             when present.__tidemark_is_present is null then 'inserted'
             {% if query['values'] -%}
-            when {{ dbt.null_safe_equal('incoming', 'present', query['values']) }} then 'unchanged'
+            when {{ dbt.same_values('incoming', 'present', query['values'], query.types) }} then 'unchanged'
             {% endif -%}
             {% if config.get('meta', {}).get('insert_only') and not query.is_plain -%}
             else 'superseded'
@@ -97,7 +97,7 @@
             when incoming.__tidemark_is_incoming is null then 'deleted'
             when present.__tidemark_is_present is null then 'inserted'
             {% if query['values'] -%}
-            when not ({{ dbt.null_safe_equal('incoming', 'present', query['values']) }}) then 'updated'
+            when not ({{ dbt.same_values('incoming', 'present', query['values'], query.types) }}) then 'updated'
             {% endif -%}
             else 'unchanged'
         end as __tidemark_outcome

@@ -9,7 +9,13 @@
         __tidemark_copies = 1,
         concat(
             '{{ this.identifier }} has ', __tidemark_copies, ' rows of the key ',
-            to_json(struct({{ dbt.quoted(query['keys']) }})), ' in one run. Keep one: row_number() … = 1.'
+            {{ dbt.shown_key(query['keys']) }},
+            ' in one run. Keep one: row_number() … = 1. If rows may repeat, leave unique_key out.'
         )
     ) is null
 {% endmacro %}
+
+{# The values of a key as text, for a message: all columns, also those that are NULL. #}
+{% macro shown_key(keys, prefix='') -%}
+    to_json(struct({{ dbt.quoted(keys, prefix) }}), map('ignoreNullFields', 'false'))
+{%- endmacro %}

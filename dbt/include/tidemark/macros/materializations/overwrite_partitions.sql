@@ -1,4 +1,4 @@
-{# Replaces the partitions that the query names, if they differ from the present ones. A row flagged `_is_deleted` names a
+{# Replaces the partitions that the query names, if they differ from the present ones. A flagged row names a
    partition that has no rows left. The statement carries the predicate, so no session setting is changed. #}
 {% macro overwrite_partitions(relation, query) %}
     {% set partitions = dbt.as_list(config.get('partition_by')) %}
@@ -9,17 +9,17 @@
     {% endif %}
     {% set partition = partitions[0] %}
     {% set batch = dbt.kept('batch', query.sql) %}
-    {% set gone = query.get('gone') or ('_is_deleted' if query.flags_deletes else none) %}
+    {% set gone = query.get('gone') or query.flag %}
     {% set rows = '(select ' ~ dbt.quoted(query.columns) ~ ' from ' ~ batch ~ (' where not ' ~ gone if gone else '') ~ ')' %}
     {% set named = dbt.among(dbt.quoted(partition), dbt.values_of(partition, batch, limit=100000)) %}
     {% set differing_rows %}
-        (select {{ dbt.quoted(query.columns) }}
+        (select {{ dbt.quoted(partition) }}
         from (
             select {{ dbt.quoted(query.columns) }}, 1 as __tidemark_side from ({{ dbt.once_a_key(query, rows) }})
             union all
             select {{ dbt.quoted(query.columns) }}, -1 as __tidemark_side from {{ relation }} where {{ named }}
         )
-        group by {{ dbt.quoted(query.columns) }}
+        group by {{ dbt.quoted(partition) }}, {{ adapter.grouped_values(query.types) }}
         having sum(__tidemark_side) != 0)
     {% endset %}
     {% set differing = dbt.values_of(partition, differing_rows, limit=100000) %}

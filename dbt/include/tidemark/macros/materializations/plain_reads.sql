@@ -12,7 +12,7 @@
         {% endif %}
     {% endfor %}
     {% if how.state == 'full' and not how.is_whole %}
-        {% do notes.append(dbt.note({'plan': dbt.plan_request({}, how.changed, false)})) %}
+        {% do notes.append(dbt.note({'plan': dbt.plan_request({}, how.changed)})) %}
     {% endif %}
     {{ return(notes | join(' ')) }}
 {% endmacro %}

@@ -49,7 +49,7 @@
 {% macro check_determined(query, batch, column, expression) %}
     {% set wrong = run_query(
         'select count(*) as rows from (select ' ~ dbt.quoted(query['keys']) ~ ', ' ~ dbt.quoted(column)
-        ~ ' as _declared from ' ~ batch ~ ') where not ((' ~ expression ~ ') <=> _declared)'
+        ~ ' as __tidemark_declared from ' ~ batch ~ ') where not ((' ~ expression ~ ') <=> __tidemark_declared)'
     ).rows[0]['rows'] | int %}
     {% if wrong %}
         {% do dbt.drop_kept('batch') %}

@@ -30,7 +30,7 @@
     {% set within = dbt.quoted(partition) ~ " between date '" ~ bounds[0] ~ "' and date '" ~ bounds[1] ~ "'" %}
     {% set ranged %}
         select {{ dbt.quoted(query.columns) }}, false as __tidemark_is_gone
-        from ({{ query.sql }}) where {{ within }} {{ 'and not _is_deleted' if query.flags_deletes }}
+        from ({{ query.sql }}) where {{ within }} {{ 'and not ' ~ query.flag if query.flag }}
         union all
         {# dates of which no row may be left #}
         select
@@ -48,8 +48,8 @@
     {% set columns = dbt.quoted(query.columns) %}
     {{ return(run_query(
         'select 1 as one from (select ' ~ columns ~ ', 1 as __tidemark_side from ('
-        ~ query.sql ~ ')' ~ (' where not _is_deleted' if query.flags_deletes else '')
-        ~ ' union all select ' ~ columns ~ ', -1 as __tidemark_side from ' ~ relation ~ ') group by ' ~ columns
+        ~ query.sql ~ ')' ~ (' where not ' ~ query.flag if query.flag else '')
+        ~ ' union all select ' ~ columns ~ ', -1 as __tidemark_side from ' ~ relation ~ ') group by ' ~ adapter.grouped_values(query.types)
         ~ ' having sum(__tidemark_side) != 0 limit 1'
     ).rows | length > 0) }}
 {% endmacro %}

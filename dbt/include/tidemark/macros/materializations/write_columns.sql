@@ -41,14 +41,14 @@
         case
             when incoming.__tidemark_is_incoming is null or present.__tidemark_is_present is null then 'other'
             {% if others -%}
-            when not ({{ dbt.null_safe_equal('incoming', 'present', others) }}) then 'other'
+            when not ({{ dbt.same_values('incoming', 'present', others, query.types) }}) then 'other'
             {% endif -%}
-            when {{ dbt.null_safe_equal('incoming', 'present', named) }} then 'unchanged'
+            when {{ dbt.same_values('incoming', 'present', named, query.types) }} then 'unchanged'
             else 'updated'
         end as __tidemark_outcome
     from (
         select *, true as __tidemark_is_incoming from ({{ dbt.once_a_key(query) }})
-        where {{ 'not _is_deleted' if query.flags_deletes else 'true' }} {{ 'and (' ~ within ~ ')' if within }}
+        where {{ 'not ' ~ query.flag if query.flag else 'true' }} {{ 'and (' ~ within ~ ')' if within }}
     ) as incoming
     full outer join (
         select

@@ -27,7 +27,7 @@
    differs. The settings newest_by, insert_only and prune_by do not apply here: they choose between versions of a key in an
    increment. #}
 {% macro write_difference(relation, query) %}
-    {% set rows = 'select ' ~ dbt.quoted(query.columns) ~ ' from (' ~ query.sql ~ ')' ~ (' where not _is_deleted' if query.flags_deletes else '') %}
-    {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flags_deletes=false, counts_versions=false,
+    {% set rows = 'select ' ~ dbt.quoted(query.columns) ~ ' from (' ~ query.sql ~ ')' ~ (' where not ' ~ query.flag if query.flag else '') %}
+    {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flag=none, counts_versions=false,
         region={'present': '', 'predicate': none, 'values': none})) %}
 {% endmacro %}

@@ -8,10 +8,10 @@
         {{ return('(select *, \'insert\' as _change_type, ' ~ when ~ ' from ' ~ rows ~ said ~ ')') }}
     {% endif %}
     {{ return(
-        '(select * except (_net, _copy), if(_net > 0, \'insert\', \'delete\') as _change_type, ' ~ when ~ ' from ('
-        ~ 'select * except (_change_type, _change_ordinal, _commit_snapshot_id), sum(if(_change_type = \'INSERT\', 1, -1)) as _net '
-        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by all having _net ' ~ ('> 0' if only_after else '!= 0')
-        ~ ') lateral view explode(sequence(1, abs(_net))) as _copy)'
+        '(select * except (__tidemark_net, __tidemark_copy), if(__tidemark_net > 0, \'insert\', \'delete\') as _change_type, ' ~ when ~ ' from ('
+        ~ 'select * except (_change_type, _change_ordinal, _commit_snapshot_id), sum(if(_change_type = \'INSERT\', 1, -1)) as __tidemark_net '
+        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by all having __tidemark_net ' ~ ('> 0' if only_after else '!= 0')
+        ~ ') lateral view explode(sequence(1, abs(__tidemark_net))) as __tidemark_copy)'
     ) }}
 {% endmacro %}
 
