@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from python_ingest.project.declared_keys import declared_keys
 from python_ingest.project.model_code import ASKS_INCREMENTAL, code_texts
 from python_ingest.project.model_way import model_way
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
@@ -14,6 +15,7 @@ from python_ingest.sqlcheck.parsing import LANDING_ORDER, parsed
 from python_ingest.sqlcheck.rules import NAMED, RULES, TAKE_FROM_SOURCE
 from python_ingest.sqlcheck.text_order import declared_types, newest_by_text, text_columns
 
+LANDED = ("_batch_id", "_row_number")  # what numbers the rows of a feed
 ALLOWED = re.compile(r"--\s*tidemark:\s*allow\s+(?P<rule>\w+)\s*:?[ \t]*(?P<reason>[^\n]*)")
 CALLED = re.compile(
     rf"\b(current_timestamp|current_date|({'|'.join([*NAMED, 'rand', 'randn', 'uuid'])}) \()", re.IGNORECASE
@@ -84,15 +86,21 @@ def _line_in(raw_code: str, rule: str) -> int:
 def _tables(manifest: Any, node: Any) -> dict[str, Table]:
     tables = {}
     for name in node.depends_on.nodes:
+        below = manifest.sources.get(name) or manifest.nodes.get(name)
+        if below is None:
+            continue
+        texts = text_columns(declared_types(below.columns))
+        keys = tuple(declared_keys(manifest, below))
         if name in manifest.sources:
-            source = manifest.sources[name]
-            if source.external is not None:  # a feed; dbt treats `external` without a location as false
-                texts = text_columns(declared_types(source.columns))
-                tables[f"{source.source_name}.{source.name}"] = Table((LANDING_ORDER,), True, texts)
-        elif name in manifest.nodes:
-            below = manifest.nodes[name]
-            key = getattr(below.config, "unique_key", None) or ()
-            grain = (key,) if isinstance(key, str) else tuple(key)
-            texts = text_columns(declared_types(below.columns))
-            tables[below.name] = Table(grain, bool((below.config.meta or {}).get("insert_only")), texts)
+            # dbt treats `external` without a location as false
+            feed = below.external is not None
+            table = (
+                Table((LANDING_ORDER,), True, texts, (LANDED, *keys))
+                if feed
+                else Table((), False, frozenset(), keys)
+            )
+            tables[f"{below.source_name}.{below.name}"] = table
+        else:
+            only_grows = bool((below.config.meta or {}).get("insert_only"))
+            tables[below.name] = Table(keys[0] if keys else (), only_grows, texts, keys[1:])
     return tables

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage, aggregates_of, line_of, merged
-from python_ingest.sqlcheck.parsing import LANDING_ORDER, ModelSql, Reading
+from python_ingest.sqlcheck.orders import tied_order
+from python_ingest.sqlcheck.parsing import ModelSql, Reading
 from python_ingest.sqlcheck.text_order import partial_time, text_order
 
 UNSETTLED = re.compile(r"\b(run_started_at|invocation_id|modules\.datetime)\b")
@@ -175,24 +176,6 @@ def _unsettled(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Fi
         )
 
 
-def _tied_order(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Finding]:
-    for select, sources in lineage.selects():
-        for window in _windows(select):
-            origin = merged(sources.values())
-            if not isinstance(window.this, exp.RowNumber) or not origin.is_rows or len(origin.rows) != 1:
-                continue
-            grain = tables.get(origin.rows[0].relation, Table()).grain
-            named = {column.name for column in window.find_all(exp.Column)}
-            if grain and not all(lineage.names_of(column) & named for column in grain):
-                by = "{{ landing_order() }}" if grain[0] == LANDING_ORDER else ", ".join(grain)
-                yield Finding(
-                    "tied_order",
-                    line_of(window),
-                    "row_number() chooses at random among rows that are equal in its order.",
-                    f"Add {by} to the end of its `order by`.",
-                )
-
-
 def _windows(select: exp.Select) -> list[exp.Window]:
     return [window for window in select.find_all(exp.Window) if window.parent_select is select]
 
@@ -219,7 +202,7 @@ RULES: tuple[Rule, ...] = (
     _limit,
     _missing_is_deleted,
     _unsettled,
-    _tied_order,
+    tied_order,
     text_order,
     partial_time,
 )

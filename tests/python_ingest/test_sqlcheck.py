@@ -112,7 +112,9 @@ REFUSED = {
     "newest by text of a CTE": (
         "with read as (select order_id, nullif(trim(updated_at), '') as changed_at from "
         "{{ source('bronze', 'orders') }}), kept as (select * from read)\n"
-        "select order_id, first_value(order_id) over (order by changed_at desc) as one from kept",
+        "select order_id, first_value(order_id) over (order by changed_at desc, {{ landing_order() }}) "
+        "as one "
+        "from kept",
         [("text_order", 2)],
     ),
     "newest by text of a model": (
