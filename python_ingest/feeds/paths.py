@@ -39,6 +39,11 @@ def as_glob(path: str) -> str:
     return GLOB_SIGNS.sub(r"\\\1", path)
 
 
+def as_pattern(name: str) -> str:
+    """Escape the characters of a name that `regex_of` would expand."""
+    return re.sub(r"[*?\[{]", r"[\g<0>]", name)
+
+
 def regex_of(pattern: str) -> str:
     """Return the Java regular expression of a glob, for a path relative to the feed's location.
 

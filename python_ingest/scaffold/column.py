@@ -142,8 +142,32 @@ def in_jinja(value: Any) -> str:
     text = str(value)
     if not isinstance(value, str) or (text.isprintable() and not re.search(r"['\\{}]", text)):
         return f"'{text}'" if isinstance(value, str) else text
-    escaped = json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'")
-    return "'" + escaped.replace("{", "\\u007b").replace("}", "\\u007d") + "'"
+    return f"'{''.join(map(_escaped, text))}'"
+
+
+def plain_for_dbt(value: Any) -> Any:
+    """Return a value for YAML that dbt renders: texts in it that would be Jinja become literals of Jinja.
+
+    Args:
+        value: a text, or lists and maps of texts and other values.
+    """
+    if isinstance(value, dict):
+        return type(value)({key: plain_for_dbt(inner) for key, inner in value.items()})
+    if isinstance(value, list | tuple):
+        return [plain_for_dbt(inner) for inner in value]
+    is_jinja = isinstance(value, str) and (JINJA.search(value) or value.endswith("\n"))
+    return f"{{{{ {in_jinja(value)} }}}}" if is_jinja else value
+
+
+def _escaped(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    if sign.isprintable() and sign not in "{}":
+        return sign
+    short = json.dumps(sign)[1:-1]
+    return (
+        short if len(short) == 2 else f"\\U{ord(sign):08x}" if ord(sign) > 0xFFFF else f"\\u{ord(sign):04x}"
+    )
 
 
 def leaves_of(of: str) -> list[tuple[tuple[str, ...], str]]:

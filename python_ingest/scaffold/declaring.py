@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from python_ingest.scaffold.column import Proposed
+from python_ingest.scaffold.column import Proposed, plain_for_dbt
 from python_ingest.scaffold.examples import expected, literal, shown, versions
 from python_ingest.scaffold.feed import Proposal
 from python_ingest.scaffold.gold import Gold
@@ -38,9 +38,9 @@ NOT_NULL = {"constraints": Inline([Flow(type="not_null")])}
 def sources_yml(feed: Proposal) -> str:
     """Return the declaration of a feed."""
     external: dict[str, Any] = {"location": feed.location, "file_format": feed.sample.file_format}
-    external["pattern"] = feed.pattern
+    external["pattern"] = plain_for_dbt(feed.pattern)
     if feed.sample.options:
-        external["options"] = Flow(feed.sample.options)
+        external["options"] = plain_for_dbt(Flow(feed.sample.options))
     if feed.sample.partitions:
         external["partitions"] = [Flow(name=field, data_type="string") for field in feed.sample.partitions]
     external["key"] = Inline(feed.key_names)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from python_ingest.bronze.columns import sql_name
 from python_ingest.errors import TidemarkError
-from python_ingest.scaffold.column import Proposed, proposed_column
+from python_ingest.scaffold.column import Proposed, plain_for_dbt, proposed_column
 from python_ingest.scaffold.key_check import KeyCheck, check_key
 from python_ingest.scaffold.keys import chosen_key, key_of
 from python_ingest.scaffold.reading.folder import pattern_of
@@ -164,7 +164,12 @@ def _orders(of: str) -> bool:
 
 
 def _location(folder: Path) -> str:
+    """Return the location as dbt reads it; names of folders are no Jinja."""
     relative = os.path.relpath(folder.resolve(), Path.cwd())
     if relative.startswith(f"{RAW}/"):
-        return f"{{{{ env_var('TIDEMARK_RAW', '{RAW}') }}}}/{relative.removeprefix(RAW + '/')}"
-    return str(folder.resolve()) if relative.startswith("..") else relative
+        below = plain_for_dbt(relative.removeprefix(f"{RAW}/"))
+        return f"{{{{ env_var('TIDEMARK_RAW', '{RAW}') }}}}/{below}"
+    if relative == ".." or relative.startswith("../"):
+        return str(plain_for_dbt(str(folder.resolve())))
+    is_scheme = ":" in relative.partition("/")[0]  # to Hadoop
+    return str(plain_for_dbt(f"./{relative}" if is_scheme else relative))

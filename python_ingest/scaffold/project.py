@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass, field
@@ -90,7 +91,8 @@ def _complete() -> Scaffold:
     profiles = _profiles()
     if profiles is None:
         missing["project/profiles.yml"] = profiles = PROFILES
-    scaffold = Scaffold(False, write_templates(missing, profile=profile, is_new=False))
+    plain = profile if NAME.fullmatch(profile) else json.dumps(profile)
+    scaffold = Scaffold(False, write_templates(missing, profile=plain, is_new=False))
     outputs = (_mapping(profiles).get(profile) or {}).get("outputs") or {}
     if all(output.get("type") != "tidemark" for output in outputs.values()):
         where = f"in a target of the profile '{profile}'" if outputs else f"in a new profile '{profile}'"

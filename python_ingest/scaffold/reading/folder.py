@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from python_ingest.errors import TidemarkError
+from python_ingest.feeds.paths import as_pattern
 from python_ingest.scaffold.reading.opening import BROKEN, ENDINGS, HIDDEN, sample_files, without_ending
 from python_ingest.scaffold.reading.reading import Note
 
@@ -94,7 +95,7 @@ def pattern_of(files: Sequence[Path], stem: str) -> str:
         spelled for one in sorted(plain, key=str.lower) for spelled in (one.lower(), one.upper(), one)
     )
     spellings |= dict.fromkeys(("zip", "ZIP") if is_zipped else ())
-    start = f"{stem.rstrip('_-. ')}*"
+    start = f"{as_pattern(stem.rstrip('_-. '))}*"
     if not spellings:
         return start
     is_text = suffix_of(files[0]) not in (*TYPED, *EXCEL)
