@@ -60,6 +60,7 @@ from python_ingest.commands.upkeep import upkeep
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
 from python_ingest.console.output import output
+from python_ingest.console.process import keep_only_command
 from python_ingest.demo import demo as demonstration
 from python_ingest.demo import tour as sightseeing
 from python_ingest.errors import TidemarkError
@@ -81,9 +82,10 @@ app.add_typer(upkeep)
 
 
 @app.callback()
-def options(debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
+def options(context: typer.Context, debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
     """Options of all commands; `main` reads --debug itself."""
     output.as_json = log_format is Format.JSON
+    keep_only_command(context.invoked_subcommand or "")
 
 
 @app.command()
@@ -229,11 +231,12 @@ def tour() -> None:
 
 def main() -> None:
     """Run the command; print an error without a stack trace, unless --debug is given."""
+    is_debug = "--debug" in sys.argv
     try:
         with on_interrupt(end):
             app()
     except Exception as error:
-        if "--debug" in sys.argv:
+        if is_debug:
             raise
         said = str(error) if isinstance(error, TidemarkError) else _unexpected(error)
         if output.as_json:

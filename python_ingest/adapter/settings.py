@@ -14,6 +14,7 @@ from jinja2 import Environment, StrictUndefined
 from python_ingest.feeds.databases import jdbc
 from python_ingest.lake.metastore import metastore, rest_catalog
 from python_ingest.lake.place import lake_folder, lake_location
+from python_ingest.lake.private_folder import private_folder
 from python_ingest.project.jars import FOLDER as JARS
 
 FOLDER = Path(__file__).parent
@@ -46,6 +47,7 @@ def _rendered(part: str) -> dict[str, str]:
     known = {
         "env_var": os.environ.get,
         "lake": lake_location(),
+        "private": str(private_folder()),
         "catalog": str(lake_folder()),
         "metastore_url": url,
         "metastore": driver,

@@ -23,7 +23,7 @@ def leftovers(settings: Mapping[str, str]) -> Iterator[Finding]:
         settings: Spark's settings, which may name other folders than the temporary one.
     """
     named = os.environ.get("SPARK_LOCAL_DIRS") or settings.get(LOCAL) or tempfile.gettempdir()
-    for place in map(Path, named.split(",")):
+    for place in dict.fromkeys(map(Path, [*named.split(","), tempfile.gettempdir()])):
         old = [path for glob in GLOBS for path in place.glob(glob) if _is_old(path)]
         if old:
             said = f"{count_of(len(old), 'folder')} of killed Spark processes in {place}, older than a day."

@@ -10,16 +10,15 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from python_ingest.console.process import command_name
 from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.feeds.connections import Connection
 from python_ingest.lake.metastore import connected, metastore, unanswered
@@ -53,8 +52,7 @@ class TableLocks:
     """
 
     def __init__(self, to: Connection) -> None:
-        command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-        me = f"process {os.getpid()} on {socket.gethostname()} ({command})"
+        me = f"process {os.getpid()} on {socket.gethostname()} ({command_name()})"
         self._session = connected(to, keepalives_idle=10, application_name=me[:63])
         self._to = to
         self._held: set[str] = set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.conftest import both_formats, latest_version
@@ -11,7 +13,10 @@ from tests.lakehouse.conftest import FixtureProject
 @pytest.mark.R2
 @both_formats
 def test_a_snapshot_keeps_what_was(cases: FixtureProject, table_format: str) -> None:
-    """R2.2: a changed row gets a new state, a deleted one ends; nothing new commits nothing on Delta."""
+    """R2.2: a changed row gets a new state, a deleted one ends; nothing new commits nothing on Delta.
+
+    With `hard_deletes: new_record`, a deletion has a record with the row's columns, until the row is back.
+    """
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', 'kg'), (3, null, 'kg')")
     cases.said("tested")
@@ -33,3 +38,25 @@ def test_a_snapshot_keeps_what_was(cases: FixtureProject, table_format: str) -> 
     if table_format == "delta":  # of an empty MERGE Iceberg makes a snapshot without rows
         assert latest_version(cases.spark, table) == version
     assert cases.spark.table(table).count() == 4
+
+    deletions = cases.table("deletions_snapshot")
+    of_row = "id", "part", "name", "dbt_is_deleted", "dbt_valid_to is null as is_current"
+    assert _rows(cases, deletions, "id = 2", *of_row) == [
+        (2, "p", "b", "False", False),
+        (2, "p", "b", "True", True),
+    ]
+    cases.spark.sql(f"insert into {cases.table('tested')} values (2, 'b')")
+    assert cases.dbt("snapshot", "--select", "deletions_snapshot").failed == []
+    assert _rows(cases, deletions, "id = 2", *of_row) == [
+        (2, "p", "b", "False", False),
+        (2, "p", "b", "False", True),
+        (2, "p", "b", "True", False),
+    ]
+    columns = cases.spark.table(deletions).columns
+    assert [name for name in columns if name.startswith("dbt_unique_key")] == []
+    assert cases.spark.table(deletions).count() == 6
+
+
+def _rows(cases: FixtureProject, table: str, where: str, *columns: str) -> list[tuple[Any, ...]]:
+    found = cases.spark.table(table).where(where).selectExpr(*columns).collect()
+    return sorted((tuple(row) for row in found), key=str)

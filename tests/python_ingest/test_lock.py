@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 from dbt.cli.main import dbtRunner
 
+from python_ingest.console.process import command_name
 from python_ingest.errors import TidemarkError
 from python_ingest.lake import lock
+from python_ingest.lake.private_folder import NAME, private_folder
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R4
@@ -75,3 +80,44 @@ def test_a_full_disk_is_said_before_anything_starts(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(lock, "LEAST_FREE", 2**62)
     with pytest.raises(TidemarkError, match=r"The disk of the lake .* MiB left, and a command needs"):
         lock.hold(tmp_path / "lake")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["/venv/bin/dbt", "--vars", "api_key: s3cr3t", "run", "--select", "s3cr3t"], "dbt run"),
+        (["/venv/dbt/cli/main.py", "--log-path", "s3cr3t", "test"], "dbt test"),
+        (["/venv/bin/dbt", "s3cr3t"], "dbt"),
+        (["/venv/bin/tidemark", "erase"], "tidemark erase"),
+        (["/venv/bin/dagster", "run", "s3cr3t"], "dagster"),
+    ],
+)
+def test_a_lock_names_the_command_without_values(
+    words: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other users see who holds the lake, and nothing of what its options say."""
+    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.delenv("TIDEMARK_METASTORE", raising=False)
+    assert command_name() == name
+    (tmp_path / ".lock").write_text("process 1 (an older lock that all could read)")
+    (tmp_path / ".lock").chmod(0o644)
+    lock.hold(tmp_path)
+    held = tmp_path / ".lock"
+    assert (held.read_text(), stat.S_IMODE(held.stat().st_mode)) == (f"process {os.getpid()} ({name})", 0o600)
+    assert lock.holder(tmp_path) == f"process {os.getpid()} ({name})"
+
+
+def test_blocks_of_spark_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for this user alone; if another one has taken the name, one of this process."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    place = tmp_path / f"{NAME}{os.getuid()}"
+    place.mkdir(0o755)
+    private_folder.cache_clear()
+    assert private_folder() == place
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    place.rmdir()
+    place.symlink_to(tmp_path)
+    private_folder.cache_clear()
+    assert private_folder() not in (place, tmp_path)
+    assert stat.S_IMODE(private_folder().stat().st_mode) == 0o700
+    private_folder.cache_clear()
