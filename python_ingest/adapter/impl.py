@@ -167,22 +167,23 @@ class TidemarkAdapter(PastAdapter):
         return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
 
     @available
-    def columns_of_query(self, sql: str, settings: dict[str, Any]) -> dict[str, Any]:
+    def columns_of_query(self, unique_id: str, sql: str, settings: dict[str, Any]) -> dict[str, Any]:
         """Return a query's columns as the model's table has them, or why it cannot have them.
 
         Args:
-            sql: the query.
-            settings: the model's `unique_key` and `newest_by`, each a list; its `tblproperties`; and
-                `reads_by_macros`, whether it reads by the engine's macros.
+            unique_id: the model.
+            sql: its query.
+            settings: its `unique_key`, `newest_by` and `partition_by`, each a list, and its `tblproperties`.
 
         Returns:
             `types`, by name, without those of `helpers`, which say what to do with a row; `limited`, the
             columns of type char(n) or varchar(n); `keys` and `newest_by`, in the query's case; `refused`, a
             sentence, or an empty text.
         """
-        from python_ingest.adapter.model_columns import described
+        from python_ingest.adapter.model_columns import described, may_have_helpers
 
-        return described(self._columns_of_query(sql), self.table_format(), settings)
+        may_help = may_have_helpers(self.get_macro_resolver(), unique_id)
+        return described(self._columns_of_query(sql), self.table_format(), settings, may_help=may_help)
 
     def _columns_of_query(self, sql: str) -> list[Column]:
         from python_ingest.adapter.model_columns import Column, columns_of_schema

@@ -8,6 +8,8 @@ from typing import Any
 
 from python_ingest.incremental.canonical import scalar_types
 from python_ingest.incremental.readings import OF_CHANGES, OWN
+from python_ingest.project.model_code import macros_below
+from python_ingest.project.model_way import ENGINE_READS
 
 # names that a format's own columns have, where it reads the changes of a table or the places of its rows
 RESERVED = {
@@ -20,6 +22,7 @@ RESERVED = {
 }
 MAPPING = "delta.columnMapping.mode"
 SPECIAL = " \n\t,;{}()="  # in names of columns that Delta stores only with column mapping
+READERS = frozenset({ENGINE_READS, "macro.dbt_tidemark.newest_of"})
 LIMITED = "__CHAR_VARCHAR_TYPE_STRING"  # Spark's note of char(n) and varchar(n) at a column of type string
 STORED = {"iceberg": {"tinyint": "int", "smallint": "int"}}
 # of models that read by the engine's macros: what such a column says of a row, and its types
@@ -60,17 +63,20 @@ def columns_of_schema(schema: Any) -> list[Column]:
     ]
 
 
-def described(columns: Sequence[Column], table_format: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def described(
+    columns: Sequence[Column], table_format: str, settings: Mapping[str, Any], *, may_help: bool
+) -> dict[str, Any]:
     """Return what `columns_of_query` of the adapter tells.
 
     Args:
         columns: the query's columns.
         table_format: `delta` or `iceberg`.
         settings: the model's settings, as `columns_of_query` takes them.
+        may_help: whether columns may say what to do with a row, as in `helpers_of`.
     """
     types = {one.name: stored_type(one.kind, table_format) for one in columns}
     newest_by = matching(settings["newest_by"], types)
-    helpers = helpers_of(types, newest_by, reads_by_macros=settings["reads_by_macros"])
+    helpers = helpers_of(types, newest_by) if may_help else []
     stored = [one for one in columns if one.name not in helpers]
     return {
         "types": {one.name: types[one.name] for one in stored},
@@ -80,9 +86,20 @@ def described(columns: Sequence[Column], table_format: str, settings: Mapping[st
         "helpers": helpers,
         "refused": refused_property(settings["tblproperties"] or {})
         or refused_name(columns, table_format)
+        or refused_partition(settings["partition_by"], table_format)
         or refused_type(stored, table_format)
         or refused_helper(types, helpers),
     }
+
+
+def may_have_helpers(manifest: Any, unique_id: str) -> bool:
+    """Return whether a model reads by the engine's macros; in others, all columns are the user's.
+
+    Args:
+        manifest: dbt's manifest.
+        unique_id: the model.
+    """
+    return not READERS.isdisjoint(macros_below(manifest, manifest.nodes[unique_id]))
 
 
 def stored_type(kind: str, table_format: str) -> str:
@@ -134,16 +151,27 @@ def refused_name(columns: Sequence[Column], table_format: str) -> str:
         lower = one.name.lower()
         if lower in seen:
             return (
-                f"the columns `{seen[lower]}` and `{one.name}` have one name for Spark, which does not tell upper "
-                f"from lower case. Rename one of them with `as`."
+                f"the columns `{seen[lower]}` and `{one.name}` have one name for Spark, which does not tell "
+                f"upper from lower case. Rename one of them with `as`."
             )
         seen[lower] = one.name
         if found := _reserved(one.name, table_format):
             return found
     if table_format != "delta":
         return ""
+    if split := next((one.name for one in columns if "`" in one.name), ""):
+        return f"the name `{split}` has a backtick, at which Delta's MERGE stops. Rename it with `as`."
     names = (name for one in columns for name in (one.name, *one.fields))
     return next((_special(name) for name in names if set(name) & set(SPECIAL)), "")
+
+
+def refused_partition(names: Sequence[str], table_format: str) -> str:
+    """Return why a table cannot be partitioned by columns of these names; empty if it can."""
+    dotted = next((name for name in names if "." in name and table_format == "delta"), "")
+    said = (
+        f"the name `{dotted}` in partition_by has a dot, at which Delta's MERGE stops. Rename it with `as`."
+    )
+    return said if dotted else ""
 
 
 def refused_type(columns: Sequence[Column], table_format: str) -> str:
@@ -171,7 +199,7 @@ def refused_type(columns: Sequence[Column], table_format: str) -> str:
     return ""
 
 
-def helpers_of(types: Mapping[str, str], newest_by: Collection[str], *, reads_by_macros: bool) -> list[str]:
+def helpers_of(types: Mapping[str, str], newest_by: Collection[str]) -> list[str]:
     """Return the columns that say what to do with a row, and are not stored.
 
     With `newest_by`, a deleted row stays as a tombstone: a late older version must not bring it back. Unless
@@ -180,10 +208,7 @@ def helpers_of(types: Mapping[str, str], newest_by: Collection[str], *, reads_by
     Args:
         types: the types of the query's columns by name.
         newest_by: the columns that order the versions of a key.
-        reads_by_macros: whether the model reads by the engine's macros. In others, these are the user's.
     """
-    if not reads_by_macros:
-        return []
     found = [name for name in HELPERS if name in types]
     if newest_by and "_is_retracted" not in types:
         found = [name for name in found if name != "_is_deleted"]
@@ -196,8 +221,8 @@ def refused_helper(types: Mapping[str, str], helpers: Collection[str]) -> str:
         meaning, kinds = HELPERS[name]
         if types[name] not in kinds:
             return (
-                f"`{name}` is of type {types[name]}. In a model that reads by changes() or a similar macro, it "
-                f"{meaning}, and must be {kinds[0]}. Cast it, or give the column another name."
+                f"`{name}` is of type {types[name]}. In a model that reads by changes() or a similar macro, "
+                f"it {meaning}, and must be {kinds[0]}. Cast it, or give the column another name."
             )
     return ""
 

@@ -119,8 +119,9 @@ class Plan:
     def changed_rows(self, readings: Readings) -> str:
         """Return SQL for the changed rows of the result, with their flags.
 
-        `__tidemark_is_deleted` tells a row that went. `__tidemark_is_new` tells a row whose key had no row before. Where the table has one, the query
-        returns two rows of one key, and the run must stop as a rebuild would.
+        `__tidemark_is_deleted` tells a row that went. `__tidemark_is_new` tells a row whose key had no row
+        before. Where the table has one, the query returns two rows of one key, and the run must stop as a
+        rebuild would.
         """
         assert self.root is not None  # noqa: S101
         columns, key = quoted(self.request.types), quoted(self.request.key)

@@ -18,14 +18,6 @@ from typing import Any
 ENGINE_REVISION = 1
 ENGINE = "dbt_tidemark"  # the package
 ROW_LOGIC = ("staging", "change_records")  # its macro folders that put row logic into a query
-READERS = (
-    "changes",
-    "touched_keys",
-    "pinned",
-    "folded",
-    "watermark_filter",
-    "newest_of",
-)  # its macros that read
 DBT = ("dbt", "dbt_spark")
 TOKEN = re.compile(
     r"\{\{-?\s*(?:config\(.*?\)|dbt\.plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
@@ -61,8 +53,7 @@ def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
     Returns:
         `sql` and `macros`, a fingerprint of each; `variables` and `environment`, the names that the code
         reads with `var()` and `env_var()`; `unsettled`, a part of it that may change the outcome by itself;
-        `asks_incremental`, whether it calls `is_incremental()`; `reads_by_macros`, whether it calls one of
-        the engine's macros that read changes.
+        `asks_incremental`, whether it calls `is_incremental()`.
     """
     texts, used = _texts(manifest, unique_id)
     everything = " ".join([*texts, *used])
@@ -75,10 +66,6 @@ def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
         "environment": _names("env_var", everything),
         "unsettled": unsettled.group() if unsettled else None,
         "asks_incremental": ASKS_INCREMENTAL.search(everything) is not None,
-        "reads_by_macros": any(
-            macro.package_name == ENGINE and macro.name in READERS
-            for macro in _used(manifest, _with_views(manifest, manifest.nodes[unique_id]))
-        ),
     }
 
 
@@ -129,24 +116,16 @@ def _with_views(manifest: Any, node: Any) -> Iterator[Any]:
 
 def _macros(manifest: Any, nodes: Iterable[Any]) -> Iterator[str]:
     """Yield the macros that nodes use, directly or indirectly, without the engine's and dbt's own."""
-    for macro in _used(manifest, nodes):
-        if not _is_of_engine(macro):
-            yield macro.unique_id
-
-
-def _used(manifest: Any, nodes: Iterable[Any]) -> Iterator[Any]:
-    """Yield the macros that nodes use, also through others that are neither dbt's nor the engine's own."""
     waiting = [name for node in nodes for name in node.depends_on.macros]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
         macro = manifest.macros.get(name)
-        if name in seen or macro is None or macro.package_name in DBT:
+        if name in seen or macro is None or macro.package_name in DBT or _is_of_engine(macro):
             continue
         seen.add(name)
-        if not _is_of_engine(macro):
-            waiting += macro.depends_on.macros
-        yield macro
+        waiting += macro.depends_on.macros
+        yield name
 
 
 def _is_of_engine(macro: Any) -> bool:

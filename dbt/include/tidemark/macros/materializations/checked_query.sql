@@ -1,9 +1,9 @@
 {# The model's query, checked against its contract on every run, not only when the table is created. #}
 {% macro checked_query(sql) %}
     {% set sql = sql ~ '\n' %}  {# it may end with a comment #}
-    {% set found = adapter.columns_of_query(sql, {
+    {% set found = adapter.columns_of_query(model.unique_id, sql, {
         'unique_key': dbt.as_list(config.get('unique_key')), 'newest_by': dbt.as_list(config.get('meta', {}).get('newest_by')),
-        'tblproperties': config.get('tblproperties'), 'reads_by_macros': dbt.code_of(model.unique_id).reads_by_macros
+        'partition_by': dbt.as_list(config.get('partition_by')), 'tblproperties': config.get('tblproperties')
     }) %}
     {% if found.refused %}
         {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ found.refused) %}
