@@ -17,8 +17,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
 from python_ingest.adapter.connections import TidemarkConnectionManager
+from python_ingest.adapter.following import FollowingAdapter
 from python_ingest.adapter.once import Once, once
-from python_ingest.adapter.past import PastAdapter
 from python_ingest.console.interrupts import end
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from python_ingest.project.model_way import Way
 
 
-class TidemarkAdapter(PastAdapter):
+class TidemarkAdapter(FollowingAdapter):
     """dbt-spark's adapter for a lake.
 
     On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from python_ingest.adapter.model_settings import columns_named
 from python_ingest.incremental.canonical import scalar_types
 from python_ingest.incremental.readings import OF_CHANGES, OWN
 from python_ingest.project.model_code import macros_below
@@ -75,13 +76,13 @@ def described(
         may_help: whether columns may say what to do with a row, as in `helpers_of`.
     """
     types = {one.name: stored_type(one.kind, table_format) for one in columns}
-    newest_by = matching(settings["newest_by"], types)
+    newest_by = columns_named(settings["newest_by"], types)
     helpers = helpers_of(types, newest_by) if may_help else []
     stored = [one for one in columns if one.name not in helpers]
     return {
         "types": {one.name: types[one.name] for one in stored},
         "limited": [one.name for one in stored if one.limited],
-        "keys": matching(settings["unique_key"], types),
+        "keys": columns_named(settings["unique_key"], types),
         "newest_by": newest_by,
         "helpers": helpers,
         "refused": refused_property(settings["tblproperties"] or {})
@@ -121,12 +122,6 @@ def stored_type(kind: str, table_format: str) -> str:
             for after in ">,":
                 kind = kind.replace(f"{before}{one}{after}", f"{before}{others[one]}{after}")
     return kind
-
-
-def matching(names: Sequence[str], columns: Collection[str]) -> list[str]:
-    """Return names of columns as the query writes them; Spark does not tell upper from lower case."""
-    written = {name.lower(): name for name in columns}
-    return [written.get(name.lower(), name) for name in names]
 
 
 def refused_property(properties: Collection[str]) -> str:

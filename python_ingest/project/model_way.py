@@ -12,6 +12,7 @@ DERIVED, MERGE, STOCK = "derived", "merge", "stock"
 ENGINE_READS = (
     "macro.dbt_tidemark.change_window"  # changes(), pinned() and the other reading macros end there
 )
+REFUSED_MICROBATCH = "microbatch, refused"  # as microbatch, dbt would run each batch and say "ERROR"
 MAINTAINERS = ("tidemark", "dbt")
 # settings whose effect depends on what each run found in the table, with what dbt does for them
 OF_RUNS = {
@@ -23,6 +24,7 @@ OF_RUNS = {
 STRATEGIES_OF_RUNS = {
     "append": "adds the rows of each run",
     "microbatch": "replaces batches of event_time",
+    REFUSED_MICROBATCH: "replaces batches of event_time",
 }
 
 
@@ -128,14 +130,32 @@ def _why_stock(config: Mapping[str, Any], facts: Facts) -> str:
         return "meta.maintained_by is dbt"
     if facts.package and chosen is None and not facts.reads_by_macros:
         return f"the package {facts.package} maintains it, as in stock dbt"
+    return _why_of_settings(config, facts) or (
+        "its SQL calls is_incremental(), and it has no unique_key"
+        if facts.asks_incremental and not facts.reads_by_macros and not config.get("unique_key")
+        else ""
+    )
+
+
+def _why_of_settings(config: Mapping[str, Any], facts: Facts) -> str:
+    """Return the setting that makes a table depend on its own runs, or nothing."""
     strategy = config.get("incremental_strategy")
     if strategy in STRATEGIES_OF_RUNS:
-        return f"incremental_strategy {strategy} {STRATEGIES_OF_RUNS[strategy]}"
-    if name := next((name for name in OF_RUNS if config.get(name)), None):
-        return f"{name} {OF_RUNS[name]}"
-    if facts.asks_incremental and not facts.reads_by_macros and not config.get("unique_key"):
-        return "its SQL calls is_incremental(), and it has no unique_key"
-    return ""
+        return f"incremental_strategy {strategy} {STRATEGIES_OF_RUNS[strategy]}".replace(", refused", "")
+    if (
+        strategy == "insert_overwrite"
+        and _partitions(config) != 1
+        and (facts.asks_incremental or facts.reads_by_macros)
+    ):
+        number = f"{_partitions(config) or 'no'} partition_by columns"
+        return f"incremental_strategy insert_overwrite with {number} replaces what each run gives"
+    name = next((name for name in OF_RUNS if config.get(name)), None)
+    return f"{name} {OF_RUNS[name]}" if name else ""
+
+
+def _partitions(config: Mapping[str, Any]) -> int:
+    given = config.get("partition_by") or []
+    return 1 if isinstance(given, str) else len(given)
 
 
 def _way_by_macros(config: Mapping[str, Any], why_stock: str) -> Way:

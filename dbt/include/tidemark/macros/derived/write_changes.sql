@@ -26,7 +26,7 @@
 {% endmacro %}
 
 {% macro plan_of(query, changed) %}
-    {{ return(adapter.incremental_plan(query.sql, dbt.plan_request(query.types, changed))) }}
+    {{ return(adapter.incremental_plan(query.sql, dict(dbt.plan_request(query.types, changed), key=query['keys']))) }}
 {% endmacro %}
 
 {# What a plan is made from: python_ingest/incremental/plan.py, Request. #}
@@ -34,9 +34,14 @@
     {{ return({
         'key': dbt.as_list(config.get('unique_key')), 'types': types, 'changed': changed,
         'never_null': dbt.never_null_columns(), 'is_clean': not dbt.is_written_since_checkpoint(),
-        'sizes': dbt.source_bytes(), 'size': dbt.table_state(this).get('bytes') or 0,
-        'partition': dbt.as_list(config.get('partition_by'))[0] if config.get('incremental_strategy') == 'insert_overwrite' else ''
+        'sizes': dbt.source_bytes(), 'size': dbt.table_state(this).get('bytes') or 0, 'partition': dbt.replaced_partition()
     }) }}
+{% endmacro %}
+
+{# The column whose partitions are replaced as a whole, or an empty text. #}
+{% macro replaced_partition() %}
+    {% set partitions = dbt.as_list(config.get('partition_by')) %}
+    {{ return(partitions[0] if config.get('incremental_strategy') == 'insert_overwrite' and partitions | length == 1 else '') }}
 {% endmacro %}
 
 {# The columns of the model's sources that an enforced contract keeps free of NULL, as `schema.table.column`. #}

@@ -42,7 +42,7 @@
 
 {# The rows, and for each touched partition a row that says that it may have no rows left. #}
 {% macro with_partitions(query, rows, touched) %}
-    {% set partition = dbt.as_list(config.get('partition_by'))[0] %}
+    {% set partition = adapter.columns_named(dbt.as_list(config.get('partition_by')), query.columns)[0] %}
     select {{ dbt.quoted(query.columns) }}, false as __tidemark_is_gone from ({{ rows }})
     union all
     select

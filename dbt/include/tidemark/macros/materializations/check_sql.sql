@@ -4,11 +4,6 @@
     {% if way.refused %}
         {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ way.refused) %}
     {% endif %}
-    {% if config.get('incremental_strategy') == 'microbatch' %}
-        {% do exceptions.raise_compiler_error(
-            model.original_file_path ~ ': incremental_strategy microbatch is not supported. Remove it: the run reads what changed by itself.'
-        ) %}
-    {% endif %}
     {% set found = adapter.findings_of(model.unique_id) %}
     {% if found %}
         {% do exceptions.raise_compiler_error(

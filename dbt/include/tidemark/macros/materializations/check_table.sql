@@ -4,6 +4,11 @@
     {% if present != query.types %}
         {% do dbt.ask_for_rebuild(relation, 'columns', present, query.types) %}
     {% endif %}
+    {% do dbt.check_guards(relation) %}
+{% endmacro %}
+
+{# A table must have the constraints of its contract, and no others. #}
+{% macro check_guards(relation) %}
     {% set guarded = dbt.guards_in(dbt.table_state(relation).properties) %}
     {% set declared = dbt.guards_in(dbt.table_properties(model)) %}
     {% if guarded != declared %}

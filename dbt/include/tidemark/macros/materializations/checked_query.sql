@@ -23,7 +23,8 @@
     {% endif %}
     {% for name in keys + newest_by if name not in types %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': `' ~ name ~ '` is in unique_key or newest_by, but not among its columns: ' ~ types.keys() | join(', ') ~ '.'
+            this.identifier ~ ': `' ~ name ~ '` is in unique_key or newest_by, but not among its columns: ' ~ types.keys() | join(', ') ~ '. '
+            ~ 'An expression cannot be a key: select it as a column.'
         ) %}
     {% endfor %}
     {% do dbt.check_types(types, keys) %}
@@ -41,7 +42,7 @@
     {{ return({
         'sql': sql, 'columns': types.keys() | list, 'types': types, 'keys': keys, 'newest_by': newest_by,
         'values': types.keys() | reject('in', keys) | list,
-        'flag': '_is_deleted' if '_is_deleted' in helpers else none, 'retracts': '_is_retracted' in helpers,
+        'helpers': helpers, 'flag': '_is_deleted' if '_is_deleted' in helpers else none, 'retracts': '_is_retracted' in helpers,
         'counts_versions': '_versions' in helpers, 'limited': found.limited
     }) }}
 {% endmacro %}

@@ -13,7 +13,10 @@
     {% set create_sql %}
         create or replace table {{ relation }}
         using {{ dbt.table_format() }}
+        {{ options_clause() }}
         {{ partition_cols(label='partitioned by') }}
+        {{ clustered_cols(label='clustered by') }}
+        {{ location_clause() }}
         {{ comment_clause() }}
         tblproperties (
             {%- for name, value in dbt.table_properties(model).items() %}

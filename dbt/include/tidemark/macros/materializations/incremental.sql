@@ -1,8 +1,10 @@
 {# Unlike stock dbt-spark, this can skip a model, delete rows, match NULL keys and report what it wrote. #}
 {% materialization incremental, adapter='tidemark', supported_languages=['sql'] %}
+    {% do dbt.check_settings() %}
     {% do dbt.check_sql() %}
     {% do dbt.measure_cost() %}
     {% do dbt.note_version_before(model, this) %}
+    {% do dbt.run_sql_header() %}
     {% if dbt.way_of(model).is_stock %}
         {{ return(dbt.run_as_stock()) }}
     {% endif %}
@@ -23,18 +25,22 @@
                 ~ 'Use separate schemas: `TIDEMARK_SCHEMA=empty dbt run --empty`.'
             ) %}
         {% endif %}
-        {% do dbt.create_from(this, dbt.checked_query(sql)) %}
+        {% set query = dbt.checked_query(sql) %}
+        {% do dbt.check_rebuilt_columns(existing, query) %}
+        {% if existing is not none and not existing.is_table %}
+            {% do adapter.drop_relation(existing) %}
+        {% endif %}
+        {% do dbt.create_from(this, query) %}
         {% do persist_docs(this, model) %}
         {% do dbt.forget_table_state(this) %}
     {% elif dbt.has_nothing_new(model) %}
-        {% if dbt.is_redeclared() %}
-            {% do dbt.check_table(this, dbt.checked_query(sql)) %}
+        {% if not dbt.is_redeclared() or dbt.conformed(this, dbt.checked_query(sql)) is not none %}
+            {% do dbt.report_written({}) %}
         {% endif %}
-        {% do dbt.report_written({}) %}
     {% else %}
-        {% set query = dbt.checked_query(sql) %}
-        {% do dbt.check_table(this, query) %}
-        {% if dbt.is_plain(model) %}
+        {% set query = dbt.conformed(this, dbt.checked_query(sql)) %}
+        {% if query is none %}  {# the table was rebuilt #}
+        {% elif dbt.is_plain(model) %}
             {% do dbt.write_changes(this, query) %}
         {% elif config.get('incremental_strategy') == 'insert_overwrite' %}
             {% do dbt.overwrite_partitions(this, query) %}
@@ -46,6 +52,7 @@
         {% do persist_docs(this, model) %}
         {% do dbt.forget_table_state(this) %}
     {% endif %}
+    {% do dbt.grant_as_set(this, existing) %}
     {{ run_hooks(post_hooks) }}
     {% if pre_hooks or post_hooks %}
         {# what hooks wrote is a part of the run; the state that its checkpoints tell is that before the hooks #}

@@ -1,7 +1,7 @@
 {# Replaces the partitions that the query names, if they differ from the present ones. A flagged row names a
    partition that has no rows left. The statement carries the predicate, so no session setting is changed. #}
 {% macro overwrite_partitions(relation, query) %}
-    {% set partitions = dbt.as_list(config.get('partition_by')) %}
+    {% set partitions = adapter.columns_named(dbt.as_list(config.get('partition_by')), query.columns) %}
     {% if partitions | length != 1 %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': insert_overwrite needs one partition_by column, not ' ~ partitions | length ~ '.'

@@ -22,6 +22,7 @@
 {% macro declared_pruning(query) %}
     {% set declared = config.get('meta', {}).get('prune_by') %}
     {% set column, expression = (declared, none) if declared is string else (declared.items() | list)[0] %}
+    {% set column = adapter.columns_named([column], query.columns)[0] %}
     {% if column not in query.types %}
         {% do exceptions.raise_compiler_error(this.identifier ~ ': prune_by names `' ~ column ~ '`, which is not one of its columns.') %}
     {% elif expression is none and column not in query['keys'] %}

@@ -18,7 +18,7 @@
         {# other dates may be wrong, too: the mark of the table stays, so that the next run finds that out #}
         {% do dbt.run_state('doubted').update({model.unique_id: true}) %}
     {% endif %}
-    {% set partition = dbt.as_list(config.get('partition_by')) | first %}
+    {% set partition = adapter.columns_named(dbt.as_list(config.get('partition_by')), query.columns) | first %}
     {% if not partition or query.types.get(partition) != 'date' %}
         {% if dbt.differs(relation, query) %}
             {% do dbt.create_from(relation, query) %}

@@ -1,0 +1,92 @@
+{# The query with the columns of its table, as the contract or `on_schema_change` says, or none if the table was rebuilt with
+   the query's columns instead: python_ingest/adapter/schema_change.py. #}
+{% macro conformed(relation, query) %}
+    {% if dbt.has_contract() %}
+        {% do dbt.check_table(relation, query) %}
+        {{ return(query) }}
+    {% endif %}
+    {% do dbt.check_guards(relation) %}
+    {% set step = dbt.schema_step(relation, query) %}
+    {% if step.action == 'none' %}
+        {{ return(query) }}
+    {% elif step.action == 'stop' %}
+        {% do dbt.stop_at_columns(step) %}
+    {% elif step.action == 'rebuild' %}
+        {% do dbt.rebuild_with_columns(relation, query, step.said) %}
+        {{ return(none) }}
+    {% elif step.action == 'add' %}
+        {% set added = [] %}
+        {% for name, type in step.added.items() %}
+            {% do added.append(dbt.quoted(name) ~ ' ' ~ type) %}
+        {% endfor %}
+        {% do run_query('alter table ' ~ relation ~ ' add columns (' ~ added | join(', ') ~ ')') %}
+        {% do dbt.forget_table_state(relation) %}
+    {% endif %}
+    {% do dbt.run_state('column_notes').update({model.unique_id: step.said}) %}
+    {{ return(dbt.read_as(query, step, dict(dbt.columns_of(relation), **step.added))) }}
+{% endmacro %}
+
+{# What a run does about the columns. The whole table can be computed if the SQL does not say what to read, and if no row stays
+   whose source is gone. #}
+{% macro schema_step(relation, query) %}
+    {% set way = dbt.way_of(model) %}
+    {% set rebuilds = not (way.accumulates or way.why_unproven or model.extra_ctes and not dbt.is_plain(model)) %}
+    {{ return(adapter.schema_step(dbt.columns_of(relation), query.types, config.get('on_schema_change'), rebuilds)) }}
+{% endmacro %}
+
+{% macro stop_at_columns(step) %}
+    {% do exceptions.raise_compiler_error(
+        this.identifier ~ ': ' ~ step.said ~ '. Nothing was written. Rebuild the table: `dbt run --full-refresh --select '
+        ~ this.identifier ~ '`. Or set on_schema_change to sync_all_columns.'
+    ) %}
+{% endmacro %}
+
+{# With `on_schema_change: fail`, a change of the code may not change the columns either. #}
+{% macro check_rebuilt_columns(existing, query) %}
+    {% if existing is not none and existing.is_table and not should_full_refresh() and not dbt.has_contract()
+        and config.get('on_schema_change') == 'fail' %}
+        {% set step = dbt.schema_step(existing, query) %}
+        {% if step.action == 'stop' %}
+            {% do dbt.stop_at_columns(step) %}
+        {% endif %}
+    {% endif %}
+{% endmacro %}
+
+{# Rows of earlier runs get the values of new columns, too. A model that reads changes is compiled again, to read all rows. #}
+{% macro rebuild_with_columns(relation, query, why) %}
+    {% set is_plain = dbt.is_plain(model) %}
+    {% do dbt.run_state('read_states').update({model.unique_id: {'state': 'columns added', 'why': why}}) %}
+    {% if is_plain %}
+        {% for window in dbt.run_state('joined')[model.unique_id].values() %}
+            {% do window.update(state='columns added', after=none, said='as of version ' ~ window.last ~ ' (' ~ why ~ ')') %}
+        {% endfor %}
+        {% do dbt.create_from(relation, query) %}
+    {% else %}
+        {% do dbt.run_state('windows').pop(model.unique_id) %}
+        {% set whole = render(model.raw_code) %}
+        {% do dbt.note_joined_tables() %}
+        {% do dbt.create_from(relation, dbt.checked_query(whole)) %}
+    {% endif %}
+    {% do persist_docs(relation, model) %}
+    {% do dbt.forget_table_state(relation) %}
+{% endmacro %}
+
+{# The query, read with the names and types of the table's columns. #}
+{% macro read_as(query, step, types) %}
+    {% set read = [] %}
+    {% for name, expression in step.expressions.items() %}
+        {% do read.append(expression ~ ' as ' ~ dbt.quoted(name)) %}
+    {% endfor %}
+    {% for helper in query.helpers %}
+        {% do read.append(dbt.quoted(helper)) %}
+    {% endfor %}
+    {% set columns = types.keys() | list %}
+    {% set keys = adapter.columns_named(query['keys'], columns) %}
+    {{ return(dict(query, sql='select ' ~ read | join(', ') ~ ' from (' ~ query.sql ~ ')', columns=columns, types=types, keys=keys,
+        newest_by=adapter.columns_named(query.newest_by, columns), values=columns | reject('in', keys) | list)) }}
+{% endmacro %}
+
+{# A model without declared columns has no contract to check. #}
+{% macro has_contract() %}
+    {{ return(config.get('contract').enforced and model.columns) }}
+{% endmacro %}

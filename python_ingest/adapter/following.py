@@ -1,0 +1,65 @@
+"""What the adapter's macros ask about dbt's model settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.base.meta import available
+
+from python_ingest.adapter.model_settings import columns_named, refusals
+from python_ingest.adapter.past import PastAdapter
+from python_ingest.adapter.schema_change import Columns, Step, step_of
+from python_ingest.adapter.setting_checks import Model, statements_of
+from python_ingest.project.model_way import REFUSED_MICROBATCH, Way, model_way
+
+
+class FollowingAdapter(PastAdapter):
+    """An adapter that follows a model's settings, or refuses them before anything is written."""
+
+    def set_macro_resolver(self, macro_resolver: Any) -> None:
+        """Keep dbt from running the batches of a microbatch model that is refused: each would say ERROR."""
+        for node in getattr(macro_resolver, "nodes", {}).values():
+            if node.resource_type == "model" and node.config.get("incremental_strategy") == "microbatch":
+                way = model_way(macro_resolver, node.unique_id)
+                if way.refused or refusals(self._model(node.config.to_dict(), way)):
+                    node.config.incremental_strategy = REFUSED_MICROBATCH
+        super().set_macro_resolver(macro_resolver)
+
+    @available
+    def refused_settings(self, config: Mapping[str, Any], way: Way) -> list[str]:
+        """Return a sentence for each setting that a model cannot follow.
+
+        Args:
+            config: the model's config.
+            way: how its table is written.
+        """
+        return refusals(self._model(config, way))
+
+    @available
+    def header_statements(self, header: str | None) -> list[str]:
+        """Return the statements of a `sql_header`."""
+        return statements_of(header)
+
+    @available
+    def columns_named(self, names: list[str], columns: list[str]) -> list[str]:
+        """Return the names of a setting as the query spells its columns."""
+        return columns_named(list(names), list(columns))
+
+    @available
+    def schema_step(
+        self, table: Mapping[str, str], query: Mapping[str, str], setting: str | None, rebuilds: bool
+    ) -> Step:
+        """Return what a run does if its query has other columns than its table.
+
+        Args:
+            table: the types of the table's columns by name.
+            query: the types of the query's columns by name.
+            setting: the model's `on_schema_change`.
+            rebuilds: whether the run can compute all rows of the table.
+        """
+        return step_of(Columns(table, query), setting, rebuilds)
+
+    def _model(self, config: Mapping[str, Any], way: Way) -> Model:
+        target: Any = self
+        return Model(config, target.table_format(), way.is_stock, target.has_one_session())
