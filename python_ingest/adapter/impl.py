@@ -12,25 +12,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
+from dbt.flags import get_flags
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
+from python_ingest.adapter.around_hooks import attach
 from python_ingest.adapter.connections import TidemarkConnectionManager
-from python_ingest.adapter.following import FollowingAdapter
+from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
 from python_ingest.console.interrupts import end
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
 
-    from python_ingest.adapter.model_columns import Column
-    from python_ingest.incremental.plan import Plan
     from python_ingest.lake.delta_log import DeltaLog
-    from python_ingest.project.model_way import Way
 
 
-class TidemarkAdapter(FollowingAdapter):
+class TidemarkAdapter(ModelsAdapter):
     """dbt-spark's adapter for a lake.
 
     On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The
@@ -41,6 +40,7 @@ class TidemarkAdapter(FollowingAdapter):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        attach()
         if self.is_embedded():
             locks.hold_lake(self.config.credentials.server_side_parameters)
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
@@ -49,6 +49,12 @@ class TidemarkAdapter(FollowingAdapter):
         is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
         if is_dbt and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, end)  # dbt's own handler waits for Spark
+
+    @available
+    def is_limited(self) -> bool:
+        """Return whether this command gives models only a part of their rows: `--empty` or `--sample`."""
+        flags: Any = get_flags()  # type: ignore[no-untyped-call]
+        return bool(getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None))
 
     @available
     def has_one_session(self) -> bool:
@@ -115,143 +121,6 @@ class TidemarkAdapter(FollowingAdapter):
         from python_ingest.lake.table_format import table_exists
 
         return table_exists(self._session(), f"{relation.schema}.{relation.identifier}")
-
-    @available
-    def config_of(self, unique_id: str) -> dict[str, Any]:
-        """Return a node's config; this also works in unit tests, in which `graph` is empty."""
-        config: dict[str, Any] = self.get_macro_resolver().nodes[unique_id].config.to_dict()  # type: ignore
-        return config
-
-    @available
-    def reads_retracted(self, unique_id: str) -> bool:
-        """Return whether a model reads a feed whose rows are retracted; this also works in unit tests."""
-        manifest: Any = self.get_macro_resolver()
-        read = (manifest.sources.get(each) for each in manifest.nodes[unique_id].depends_on.nodes)
-        external = (source.external for source in read if source and source.external)
-        return any(each.to_dict().get("on_removed") == "retract" for each in external)
-
-    @available
-    def code_of(self, unique_id: str) -> dict[str, Any]:
-        """Return the parts of a node's code that can be compared (decision 0022)."""
-        from python_ingest.project.model_code import code_of
-
-        return code_of(self.get_macro_resolver(), unique_id)
-
-    @available
-    def model_way(self, unique_id: str, reads_by_macros: bool) -> Way:
-        """Return how a model is written (decision 0037); the run knows how it reads."""
-        from python_ingest.project.model_way import model_way
-
-        return model_way(self.get_macro_resolver(), unique_id, reads_by_macros)
-
-    @available
-    def as_stock(self, config: Any, properties: dict[str, str]) -> None:
-        """Complete the config of a model that dbt-spark's own materialization runs.
-
-        Args:
-            config: the `config` of the running model.
-            properties: what a table of the lake's format needs, so that its changes can be read.
-        """
-        from python_ingest.project.model_way import stock_settings
-
-        settings = config.model.config
-        for name, value in stock_settings(settings.to_dict(), self.table_format()).items():
-            settings[name] = value
-        settings["tblproperties"] = {**properties, **(settings.get("tblproperties") or {})}
-
-    @available
-    def findings_of(self, unique_id: str) -> list[str]:
-        """Return the parts of a model's SQL that make its table differ from a rebuild."""
-        from python_ingest.sqlcheck.models import findings_of
-
-        return [str(finding) for finding in findings_of(self.get_macro_resolver(), unique_id)]
-
-    @available
-    def columns_of_query(self, unique_id: str, sql: str, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return a query's columns as the model's table has them, or why it cannot have them.
-
-        Args:
-            unique_id: the model.
-            sql: its query.
-            settings: its `unique_key`, `newest_by` and `partition_by`, each a list, and its `tblproperties`.
-
-        Returns:
-            `types`, by name, without those of `helpers`, which say what to do with a row; `limited`, the
-            columns of type char(n) or varchar(n); `keys` and `newest_by`, in the query's case; `refused`, a
-            sentence, or an empty text.
-        """
-        from python_ingest.adapter.model_columns import described, may_have_helpers
-
-        may_help = may_have_helpers(self.get_macro_resolver(), unique_id)
-        return described(self._columns_of_query(sql), self.table_format(), settings, may_help=may_help)
-
-    def _columns_of_query(self, sql: str) -> list[Column]:
-        from python_ingest.adapter.model_columns import Column, columns_of_schema
-
-        if not self.has_one_session():
-            # a Thrift server's results name no precision and no fields of types
-            rows = self._rows(f"describe query {sql}")
-            return [Column(row["col_name"], row["data_type"]) for row in rows]
-        _, cursor = self.connections.add_select_query(f"select * from ({sql}) where false")
-        return columns_of_schema(cursor._cursor._df.schema)
-
-    @available
-    def same_values(self, left: str, right: str, types: dict[str, str]) -> str:
-        """Return SQL that is true if two rows, given by their aliases, are to be stored alike."""
-        from python_ingest.incremental.canonical import same
-
-        return same(left, right, types, zeros=True)
-
-    @available
-    def grouped_values(self, types: dict[str, str]) -> str:
-        """Return SQL of the values by which equal rows are grouped, separated by commas."""
-        from python_ingest.incremental.canonical import comparable, quoted
-
-        return ", ".join(comparable(quoted(name), kind, zeros=True) for name, kind in types.items())
-
-    @available
-    def text_that_orders(self, newest_by: list[str], types: dict[str, str]) -> str | None:
-        """Return the column of `newest_by` that orders versions as text, or None."""
-        from python_ingest.sqlcheck.text_order import text_that_orders
-
-        return text_that_orders(newest_by, types)
-
-    @available
-    def incremental_plan(self, sql: str, request: dict[str, Any]) -> Plan:
-        """Return how a plain model's table is brought up to date (decision 0030).
-
-        Args:
-            sql: the model's query.
-            request: the values of a `Request`.
-        """
-        from python_ingest.incremental.analysis import plan_of
-        from python_ingest.incremental.plan import request_of
-        from python_ingest.incremental.session_catalog import SessionCatalog
-        from python_ingest.incremental.statement_catalog import StatementCatalog
-
-        catalog = SessionCatalog(self._session()) if self.is_embedded() else StatementCatalog(self._rows)
-        return plan_of(catalog, sql, request_of(request))
-
-    @available
-    def pinned(self, sql: str, readings: dict[str, str]) -> str:
-        """Return a query in which each table (`schema.table`) is read by the given SQL."""
-        from python_ingest.incremental.pinning import pinned
-
-        return pinned(sql, readings)
-
-    @available
-    def compiled_test(self, ref: Any, unique_id: str, table: BaseRelation, stand_in: BaseRelation) -> str:
-        """Return the SQL of a data test that reads another relation in the place of its table.
-
-        Args:
-            ref: dbt's `ref` of the running node.
-            unique_id: the test.
-            table: the table that the test names.
-            stand_in: what it reads instead.
-        """
-        from python_ingest.adapter.audit import compiled_test
-
-        return compiled_test(ref, unique_id, table, stand_in)
 
     @available
     def no_failures(self) -> Any:

@@ -33,7 +33,8 @@ def show_verdicts(
     verdicts = []
     for verdict in verify_models(spark, selection):
         verdicts.append(verdict)
-        said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ"
+        kept = f", {verdict.kept:,} kept that its query no longer gives" if verdict.kept else ""
+        said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ{kept}"
         output.row("verified", verdict.table, said, verdict.seconds, differing=verdict.differing)
         for difference in verdict.shown:
             show_difference(difference)

@@ -181,7 +181,8 @@ class Reproduction:
                 verdict.unproven = reason or (model.way.why_unproven if model else "")
                 return verdict
             try:
-                compare(self._spark, model.sql, verdict, self._past.reading(table).sql)
+                reading = self._past.reading(table).sql
+                compare(self._spark, model.sql, verdict, reading, keeps_rows=model.way.accumulates)
             except PySparkException as error:
                 verdict.unproven = plain_message(str(error)).splitlines()[0]
         return verdict

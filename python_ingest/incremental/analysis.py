@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
@@ -11,7 +13,8 @@ import sqlglot
 from sqlglot import TokenType, exp
 
 from python_ingest.incremental.parse import Catalog, Parsed, parse
-from python_ingest.incremental.plan import Plan, Request, choose_plan, full
+from python_ingest.incremental.plan import NESTED, Plan, Request, choose_plan, full
+from python_ingest.incremental.proven_key import Keys, proven_key
 from python_ingest.incremental.shape import Shape
 from python_ingest.incremental.splicing import spliced
 from python_ingest.incremental.tree import Block, Leaf, Node, render
@@ -77,11 +80,41 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
     try:
         parsed = parse(sql, spark)
         checked(spark, parsed)
-        return choose_plan(parsed.tree, replace(request, never_null=request.never_null | spark.never_null))
+        request = replace(request, never_null=request.never_null | spark.never_null)
+        if not request.key and not request.partition:
+            request = replace(request, key=_key_of(parsed, request.types, request.known_keys))
+            if not request.key:
+                return full(request, "it has no unique_key, and its query tells none")
+        return choose_plan(parsed.tree, request)
     except Unsupported as found:
         return full(request, found.where)
     except Exception as error:  # at worst the run is slow
         return full(request, f"{type(error).__name__} in its analysis: {str(error).splitlines()[0][:200]}")
+
+
+def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> list[str]:
+    """Return the columns of which a query itself proves that no two rows have the same values.
+
+    Args:
+        spark: describes tables, functions and queries.
+        sql: the query.
+        types: the types of its columns, by name.
+        known: the keys of the tables that it reads, by `schema.table`.
+
+    Returns:
+        The columns; none if the query proves no key, or one of a type that rows are not merged by.
+    """
+    with suppress(Exception):  # at worst the table is written as a whole
+        parsed = parse(sql, spark)
+        checked(spark, parsed)
+        return list(_key_of(parsed, types, known))
+    return []
+
+
+def _key_of(parsed: Parsed, types: Mapping[str, str], known: Keys) -> tuple[str, ...]:
+    proven = {name.lower() for name in proven_key(parsed.tree, known) or ()}
+    key = {name: kind for name, kind in types.items() if name.lower() in proven}
+    return () if any(kind.lower().startswith(NESTED) for kind in key.values()) else tuple(key)
 
 
 def checked(spark: Spark, parsed: Parsed) -> None:

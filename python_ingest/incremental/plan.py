@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,7 @@ class Request:
         sizes: the bytes of the sources; empty if they are not known.
         size: the bytes of the model's table.
         partition: the column whose partitions are to be replaced as a whole, or empty.
+        known_keys: the keys of the sources, by `schema.table`, for a model without a key of its own.
     """
 
     key: tuple[str, ...]
@@ -46,6 +47,7 @@ class Request:
     partition: str = ""
     sizes: Mapping[str, int] = field(default_factory=dict)
     size: int = 0
+    known_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

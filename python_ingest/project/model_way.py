@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from python_ingest.project.model_code import code_of, macros_below
+from python_ingest.project.nodes import table_of
 
 DERIVED, MERGE, STOCK = "derived", "merge", "stock"
 ENGINE_READS = (
     "macro.dbt_tidemark.change_window"  # changes(), pinned() and the other reading macros end there
 )
 REFUSED_MICROBATCH = "microbatch, refused"  # as microbatch, dbt would run each batch and say "ERROR"
+REPLACES = "insert_overwrite"
 MAINTAINERS = ("tidemark", "dbt")
 # settings whose effect depends on what each run found in the table, with what dbt does for them
 OF_RUNS = {
@@ -76,18 +78,16 @@ def way_of(config: Mapping[str, Any], facts: Facts) -> Way:
     """
     if config.get("materialized") != "incremental":
         return Way("")
-    meta = config.get("meta") or {}
-    for name, allowed in (("maintained_by", MAINTAINERS), ("accumulates", (True, False))):
-        if meta.get(name) is not None and meta[name] not in allowed:
-            choices = " or ".join(str(each).lower() for each in allowed)
-            return Way(MERGE, refused=f"meta.{name} is {meta[name]}. Set it to {choices}.")
-    why = _why_stock(config, facts)
-    if facts.reads_by_macros:
-        return _way_by_macros(config, why)
+    why = next(_reasons_for_stock(config, facts), "")
+    refused = next(_refusals(config, facts, why), "")
+    keeps = config.get("full_refresh") is False or (config.get("meta") or {}).get("accumulates") is True
+    if refused or facts.reads_by_macros:
+        return Way(MERGE, refused=refused, accumulates=keeps)
     if why:
         return Way(STOCK, why)
-    why = "its SQL calls is_incremental()" if facts.asks_incremental else ""
-    return Way(MERGE if why else DERIVED, why, accumulates=_accumulates(config))
+    if facts.asks_incremental:
+        return Way(MERGE, "its SQL calls is_incremental()", accumulates=keeps)
+    return Way(DERIVED, accumulates=keeps)
 
 
 def model_way(manifest: Any, unique_id: str, reads_by_macros: bool | None = None) -> Way:
@@ -108,6 +108,28 @@ def model_way(manifest: Any, unique_id: str, reads_by_macros: bool | None = None
     return way_of(node.config.to_dict(), Facts(asks, reads_by_macros, package))
 
 
+def keys_below(manifest: Any, unique_id: str) -> dict[str, list[str]]:
+    """Return the keys by which the tables that a model reads are written, if the model has no key.
+
+    Args:
+        manifest: dbt's manifest.
+        unique_id: the model.
+
+    Returns:
+        The columns by `schema.table` in lower case; empty for a model with a `unique_key` of its own.
+    """
+    node = manifest.nodes[unique_id]
+    if node.config.get("unique_key"):
+        return {}
+    known = {}
+    for name in node.depends_on.nodes:
+        below = manifest.nodes.get(name)
+        key = below.config.get("unique_key") if below is not None and below.resource_type == "model" else None
+        if key and model_way(manifest, name).name in (DERIVED, MERGE):
+            known[table_of(below).lower()] = [key] if isinstance(key, str) else list(key)
+    return known
+
+
 def stock_settings(config: Mapping[str, Any], table_format: str) -> dict[str, str]:
     """Return the settings that dbt-spark's materialization needs, and the config does not have.
 
@@ -123,34 +145,34 @@ def stock_settings(config: Mapping[str, Any], table_format: str) -> dict[str, st
     return {name: value for name, value in defaults.items() if not config.get(name)}
 
 
-def _why_stock(config: Mapping[str, Any], facts: Facts) -> str:
-    """Return why dbt-spark's own materialization runs a model, or nothing."""
+def _reasons_for_stock(config: Mapping[str, Any], facts: Facts) -> Iterator[str]:
+    """Yield why dbt-spark's own materialization runs a model."""
     chosen = (config.get("meta") or {}).get("maintained_by")
     if chosen == "dbt":
-        return "meta.maintained_by is dbt"
+        yield "meta.maintained_by is dbt"
     if facts.package and chosen is None and not facts.reads_by_macros:
-        return f"the package {facts.package} maintains it, as in stock dbt"
-    return _why_of_settings(config, facts) or (
-        "its SQL calls is_incremental(), and it has no unique_key"
-        if facts.asks_incremental and not facts.reads_by_macros and not config.get("unique_key")
-        else ""
-    )
-
-
-def _why_of_settings(config: Mapping[str, Any], facts: Facts) -> str:
-    """Return the setting that makes a table depend on its own runs, or nothing."""
+        yield f"the package {facts.package} maintains it, as in stock dbt"
     strategy = config.get("incremental_strategy")
     if strategy in STRATEGIES_OF_RUNS:
-        return f"incremental_strategy {strategy} {STRATEGIES_OF_RUNS[strategy]}".replace(", refused", "")
-    if (
-        strategy == "insert_overwrite"
-        and _partitions(config) != 1
-        and (facts.asks_incremental or facts.reads_by_macros)
-    ):
-        number = f"{_partitions(config) or 'no'} partition_by columns"
-        return f"incremental_strategy insert_overwrite with {number} replaces what each run gives"
-    name = next((name for name in OF_RUNS if config.get(name)), None)
-    return f"{name} {OF_RUNS[name]}" if name else ""
+        yield f"incremental_strategy {strategy} {STRATEGIES_OF_RUNS[strategy]}".replace(", refused", "")
+    number = _partitions(config)
+    if strategy == REPLACES and number != 1 and (facts.asks_incremental or facts.reads_by_macros):
+        said = f"{number or 'no'} partition_by columns"
+        yield f"incremental_strategy {REPLACES} with {said} replaces what each run gives"
+    yield from (f"{name} {does}" for name, does in OF_RUNS.items() if config.get(name))
+    if not facts.reads_by_macros:
+        yield from _reasons_of_keeping(config, facts)
+
+
+def _reasons_of_keeping(config: Mapping[str, Any], facts: Facts) -> Iterator[str]:
+    """Yield why the rows of earlier runs are a part of a table that has no key, or is replaced in parts."""
+    has_key, is_kept = config.get("unique_key"), config.get("full_refresh") is False
+    if facts.asks_incremental and not has_key:
+        yield "its SQL calls is_incremental(), and it has no unique_key"
+    if is_kept and not has_key:
+        yield "it has full_refresh: false and no unique_key, so each run adds its rows"
+    if is_kept and config.get("incremental_strategy") == REPLACES:
+        yield "it has full_refresh: false, and keeps the partitions that its query no longer gives"
 
 
 def _partitions(config: Mapping[str, Any]) -> int:
@@ -158,22 +180,24 @@ def _partitions(config: Mapping[str, Any]) -> int:
     return 1 if isinstance(given, str) else len(given)
 
 
-def _way_by_macros(config: Mapping[str, Any], why_stock: str) -> Way:
-    """Return the way of a model that reads by the engine's macros; dbt-spark cannot run it."""
-    if why_stock:
-        said = (
+def _refusals(config: Mapping[str, Any], facts: Facts, why_stock: str) -> Iterator[str]:
+    """Yield why a model cannot run, each with the way out."""
+    meta = config.get("meta") or {}
+    for name, allowed in (("maintained_by", MAINTAINERS), ("accumulates", (True, False))):
+        if meta.get(name) is not None and meta[name] not in allowed:
+            choices = " or ".join(str(each).lower() for each in allowed)
+            yield f"meta.{name} is {meta[name]}. Set it to {choices}."
+    if meta.get("accumulates") and config.get("incremental_strategy") == REPLACES:
+        yield "meta.accumulates keeps rows, and insert_overwrite replaces partitions. Use the strategy merge."
+    if meta.get("accumulates") and not config.get("unique_key"):
+        yield "meta.accumulates needs a unique_key, by which present rows are found. Set it."
+    if facts.reads_by_macros and why_stock:
+        yield (
             f"{why_stock}, but the model reads by changes() or a similar macro, whose rows must all be "
             "merged. Remove the setting, or read by plain ref() and source()."
         )
-        return Way(MERGE, refused=said)
-    if not config.get("unique_key"):
-        said = (
+    if facts.reads_by_macros and not config.get("unique_key"):
+        yield (
             "unique_key is not set, and the model reads by changes() or a similar macro, whose rows are "
             "merged by it. Set it to the columns of the grain: {{ config(unique_key=[...]) }}."
         )
-        return Way(MERGE, refused=said)
-    return Way(MERGE, accumulates=_accumulates(config))
-
-
-def _accumulates(config: Mapping[str, Any]) -> bool:
-    return config.get("full_refresh") is False or (config.get("meta") or {}).get("accumulates") is True

@@ -51,6 +51,7 @@ class Verdict:
         rows: rows in the table.
         differing: number of distinct rows whose count differs between the two sides.
         shown: the first of them.
+        kept: rows of a table that accumulates, which the query no longer gives.
         unproven: why the table could not be compared, or None.
         seconds: run time of the comparison.
     """
@@ -59,6 +60,7 @@ class Verdict:
     rows: int = 0
     differing: int = 0
     shown: list[Difference] = field(default_factory=list)
+    kept: int = 0
     unproven: str | None = None
     seconds: float = 0.0
 
@@ -94,7 +96,7 @@ def _verdict(spark: SparkSession, model: Compiled) -> Verdict:
         elif (unproven := _unproven(model)) is not None:
             verdict.unproven = unproven
         else:
-            compare(spark, model.sql, verdict)
+            compare(spark, model.sql, verdict, keeps_rows=model.way.accumulates)
     return verdict
 
 
@@ -107,7 +109,9 @@ def _unproven(model: Compiled) -> str | None:
     return None
 
 
-def compare(spark: SparkSession, sql: str, verdict: Verdict, reading: str | None = None) -> None:
+def compare(
+    spark: SparkSession, sql: str, verdict: Verdict, reading: str | None = None, *, keeps_rows: bool = False
+) -> None:
     """Compare a table with a query both ways, row for row.
 
     Args:
@@ -115,6 +119,7 @@ def compare(spark: SparkSession, sql: str, verdict: Verdict, reading: str | None
         sql: the query.
         verdict: names the table, and receives the result.
         reading: what stands for the table in FROM; None for the present table.
+        keeps_rows: whether the table may have rows that the query no longer gives; they are counted.
     """
     table = spark.sql(f"select * from {reading or verdict.table}")
     rebuilt = spark.sql(sql)
@@ -126,6 +131,10 @@ def compare(spark: SparkSession, sql: str, verdict: Verdict, reading: str | None
         .unionAll(table.selectExpr("*", "-1 as __tidemark_side"))
     )
     differing = sides.groupBy(table.columns).sum("__tidemark_side").where("`sum(__tidemark_side)` != 0")
+    if keeps_rows:
+        kept: Any = differing.selectExpr("-sum(least(`sum(__tidemark_side)`, 0))").first()
+        verdict.kept = int(kept[0] or 0)
+        differing = differing.where("`sum(__tidemark_side)` > 0")
     rows = differing.limit(SHOWN + 1).collect()
     verdict.rows = table.count()
     verdict.differing = len(rows) if len(rows) <= SHOWN else differing.count()

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest.incremental.analysis import checked
 from python_ingest.incremental.parse import parse
+from python_ingest.incremental.proven_key import proven_key
 from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors, no_model
-from python_ingest.project.model_way import model_way
+from python_ingest.project.model_way import keys_below, model_way
 from python_ingest.project.nodes import VIEWS, table_of
 from python_ingest.prove.drawing import Table
 from python_ingest.prove.proof import Model
@@ -86,11 +87,16 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
         }
     except Unsupported as found:
         return Candidate(name, None, f"computed in full: {found.where}", findings)
+    key = _columns(node.config.get("unique_key")) or _columns(
+        proven_key(parsed.tree, keys_below(manifest, node.unique_id))
+    )
+    if not key and not _partition(node):
+        return Candidate(name, None, "computed in full: its query tells no key", findings)
     model = Model(
         node.name,
         name,
         parsed.tree,
-        _columns(node.config.get("unique_key")),
+        key,
         types_of(spark, node.compiled_code),
         sources,
         _partition(node),

@@ -214,14 +214,14 @@ def test_a_model_that_asks_is_incremental_is_not_proven(
 
 BY_HAND = (
     "update {} set amount = 99 where id = 1",
-    "insert into {} values (77, 77)",
+    "delete from {} where id = 2",
     "merge into {} as t using (select 1 as id) as s on t.id = s.id when matched then update set amount = 98",
 )
 
 
 @delta_nightly
 def test_a_change_by_hand_is_said_and_healed(guarded: Guarded) -> None:
-    """R1.5: with no news of the source, too; what read the table follows."""
+    """R1.5: with no news of the source, too; what read the table follows. No row is deleted unasked."""
     guarded.insert("(1, 5), (2, 7)")
     guarded.said("guarded", "totals")
     for statement in BY_HAND:
@@ -231,3 +231,8 @@ def test_a_change_by_hand_is_said_and_healed(guarded: Guarded) -> None:
         assert guarded.rows("guarded") == [(1, 5), (2, 7)]
         assert guarded.rows("totals") == [(5, 1), (7, 1)]
     assert guarded.said("guarded", "totals") == {"guarded": "no change", "totals": "no change"}
+    guarded.spark.sql(f"insert into {guarded.table('guarded')} values (77, 77)")
+    assert "1 row of the table would be deleted" in guarded.run("guarded")
+    assert (77, 77) in guarded.rows("guarded")
+    guarded.said("guarded", "totals", options=("--full-refresh",))
+    assert guarded.rows("guarded") == [(1, 5), (2, 7)]

@@ -275,6 +275,13 @@ FAULTS = (
         f"{LAKE}test_plain_models.py::test_a_plain_model_is_what_a_rebuild_gives",
     ),
     Fault(
+        "a run deletes no row that Tidemark did not write",
+        "dbt/include/tidemark/macros/materializations/refuse_loss.sql",
+        "{% if number %}",
+        "{% if false %}",
+        f"{LAKE}test_ways.py::test_rows_of_other_writers_stay",
+    ),
+    Fault(
         "a table that was changed by hand",
         "dbt/include/tidemark/macros/changes/lost_table.sql",
         "{% if commit.is_foreign and",

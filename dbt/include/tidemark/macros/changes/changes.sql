@@ -1,5 +1,5 @@
 {% macro changes(relation) %}
-    {% if not execute or dbt.is_given(relation) %}
+    {% if not execute or dbt.is_limited() or dbt.is_given(relation) %}
         {{ return(relation) }}
     {% endif %}
     {% set window = dbt.change_window(relation) %}
@@ -11,7 +11,7 @@
 
 {# changes() cannot report deleted rows, and the model would keep them: stop. Landed tables never get here. #}
 {% macro refuse_deletes(relation, window) %}
-    {% set where = dbt.by_format('deleted_in')(relation, window) %}
+    {% set where = none if dbt.way_of(model).accumulates else dbt.by_format('deleted_in')(relation, window) %}
     {% if where %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads new and updated rows of ' ~ window.source ~ ', but its ' ~ where

@@ -3,7 +3,7 @@
     {% do dbt.run_state('folded').update({
         model.unique_id: measured | selectattr('function', 'equalto', 'sum') | map(attribute='name') | list
     }) %}
-    {% if not execute or dbt.is_given(relation) %}
+    {% if not execute or dbt.is_limited() or dbt.is_given(relation) %}
         {{ return(dbt.aggregated(relation, by, measured, where)) }}
     {% endif %}
     {% set window = dbt.change_window(relation) %}

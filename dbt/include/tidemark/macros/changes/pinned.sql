@@ -1,5 +1,5 @@
 {% macro pinned(relation, touched=none) %}
-    {% if not execute or dbt.is_given(relation) %}
+    {% if not execute or dbt.is_limited() or dbt.is_given(relation) %}
         {{ return(relation) }}
     {% endif %}
     {% set window = dbt.change_window(relation) %}

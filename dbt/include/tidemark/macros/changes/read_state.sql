@@ -43,7 +43,11 @@
     {% endif %}
     {% if dbt.is_plain(model) %}
         {% set before = dbt.own_marks() | map(attribute='contract') | first %}
-        {{ return((dbt.redeclared_state(before) if before else none) or dbt.plain_read_state()) }}
+        {% set redeclared = dbt.redeclared_state(before) if before else none %}
+        {% if redeclared and redeclared.state != 'grain changed' and dbt.way_of(model).accumulates %}
+            {{ return({'state': 'full', 'why': redeclared.why, 'changed': [], 'is_whole': true}) }}
+        {% endif %}
+        {{ return(redeclared or dbt.plain_read_state()) }}
     {% endif %}
     {% set marks = [] %}
     {% for node in dbt.tables_below(model) %}

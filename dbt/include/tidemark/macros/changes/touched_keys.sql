@@ -1,5 +1,5 @@
 {% macro touched_keys(relation, columns) %}
-    {% if not execute or dbt.is_given(relation) %}
+    {% if not execute or dbt.is_limited() or dbt.is_given(relation) %}
         {% set rows = relation %}
     {% else %}
         {% do dbt.note_touched(relation, 'keys') %}

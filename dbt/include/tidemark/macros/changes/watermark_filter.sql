@@ -1,5 +1,5 @@
 {% macro watermark_filter(source, column, lookback=none) %}
-    {% if not execute or dbt.is_given(source) %}
+    {% if not execute or dbt.is_limited() or dbt.is_given(source) %}
         {{ return('true') }}
     {% endif %}
     {% set window = dbt.watermark_window(source, column, lookback) %}

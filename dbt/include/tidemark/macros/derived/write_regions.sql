@@ -12,9 +12,12 @@
         {% set partitions = dbt.as_list(config.get('partition_by')) | map('lower') | list %}
         {% if config.get('incremental_strategy') == 'insert_overwrite' and plan.columns | list == partitions %}
             {% do dbt.overwrite_partitions(relation, dict(query, sql=dbt.with_partitions(query, rows, touched), gone='__tidemark_is_gone')) %}
+        {% elif not query['keys'] %}
+            {% do dbt.note_full('it has no unique_key, and its query tells none') %}
+            {% do dbt.write_bag(relation, query) %}
         {% else %}
             {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flag=none,
-                counts_versions=false, region=region)) %}
+                counts_versions=false, region=none if dbt.way_of(model).accumulates else region)) %}
         {% endif %}
     {% endif %}
     {% do dbt.drop_kept('touched') %}

@@ -9,18 +9,14 @@
         {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ found.refused) %}
     {% endif %}
     {% set types, helpers = found.types, found.helpers %}
-    {% set keys, newest_by = found['keys'], found.newest_by %}
+    {% set newest_by = found.newest_by %}
+    {% set keys = found['keys'] or adapter.proven_key(sql, types, adapter.keys_below(model.unique_id)) %}
     {% for name in dbt.run_state('retracted').get(model.unique_id, []) if name not in helpers %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': it reads a feed with `on_removed: retract`, but does not select `' ~ name ~ '`, so it would keep rows that '
             ~ 'are gone. Select `_is_deleted` and `_is_retracted` from newest_of(); they are not stored.'
         ) %}
     {% endfor %}
-    {% if not keys %}
-        {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': unique_key is not set. Set it to the columns of the grain: {{ config(unique_key=[...]) }}.'
-        ) %}
-    {% endif %}
     {% for name in keys + newest_by if name not in types %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': `' ~ name ~ '` is in unique_key or newest_by, but not among its columns: ' ~ types.keys() | join(', ') ~ '. '

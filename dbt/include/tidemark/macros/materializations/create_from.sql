@@ -6,7 +6,7 @@
             {# else the table would keep the limit of char(n) or varchar(n), at which a later run would stop #}
             {% if column in query.limited %}concat({{ dbt.quoted(column) }}, '') as {% endif %}{{ dbt.quoted(column) }}{{ ',' if not loop.last }}
             {% endfor -%}
-        from ({{ dbt.once_a_key(query) }}) as incoming
+        from ({{ dbt.once_a_key(query) if query['keys'] else query.sql }}) as incoming
         where {{ 'not ' ~ query.flag if query.flag else 'true' }}
     {% endset %}
     {% do dbt.audit(rows, rows, rows) %}
@@ -32,7 +32,7 @@
     {% do dbt.forget_table_state(relation) %}
     {% set commit = dbt.last_commit(relation) %}
     {% do dbt.report_written({
-        'inserted': commit.rows, 'commit': commit, 'once_a_key': true, 'is_whole': adapter.is_embedded(),
+        'inserted': commit.rows, 'commit': commit, 'once_a_key': query['keys'] != [], 'is_whole': adapter.is_embedded(),
         'sql': query.sql if query.counts_versions else none
     }) %}
 {% endmacro %}

@@ -14,44 +14,7 @@
         {% do dbt.forget_table_state(this) %}
     {% endif %}
     {% do dbt.note_joined_tables() %}
-    {% if dbt.rebuilt_range() %}
-        {% do dbt.rebuild_range(this, dbt.checked_query(dbt.pinned_query(sql))) %}
-    {% elif dbt.rebuilt_columns() %}
-        {% do dbt.rebuild_columns(this, dbt.checked_query(dbt.pinned_query(sql))) %}
-    {% elif existing is none or should_full_refresh() or dbt.reads_in_full(model) %}
-        {% if flags.EMPTY and dbt.own_marks() %}
-            {% do exceptions.raise_compiler_error(
-                this.identifier ~ ': --empty would create an empty table and checkpoints that say it is built. '
-                ~ 'Use separate schemas: `TIDEMARK_SCHEMA=empty dbt run --empty`.'
-            ) %}
-        {% endif %}
-        {% set query = dbt.checked_query(sql) %}
-        {% do dbt.check_rebuilt_columns(existing, query) %}
-        {% if existing is not none and not existing.is_table %}
-            {% do adapter.drop_relation(existing) %}
-        {% endif %}
-        {% do dbt.create_from(this, query) %}
-        {% do persist_docs(this, model) %}
-        {% do dbt.forget_table_state(this) %}
-    {% elif dbt.has_nothing_new(model) %}
-        {% if not dbt.is_redeclared() or dbt.conformed(this, dbt.checked_query(sql)) is not none %}
-            {% do dbt.report_written({}) %}
-        {% endif %}
-    {% else %}
-        {% set query = dbt.conformed(this, dbt.checked_query(sql)) %}
-        {% if query is none %}  {# the table was rebuilt #}
-        {% elif dbt.is_plain(model) %}
-            {% do dbt.write_changes(this, query) %}
-        {% elif config.get('incremental_strategy') == 'insert_overwrite' %}
-            {% do dbt.overwrite_partitions(this, query) %}
-        {% else %}
-            {% do dbt.merge_into(this, query) %}
-        {% endif %}
-    {% endif %}
-    {% if existing is not none and not dbt.rebuilt_range() and not var('rebuild_plan', false) and not dbt.reads_in_full(model) and dbt.is_redeclared() %}
-        {% do persist_docs(this, model) %}
-        {% do dbt.forget_table_state(this) %}
-    {% endif %}
+    {% do dbt.write_model(existing, sql) %}
     {% do dbt.grant_as_set(this, existing) %}
     {{ run_hooks(post_hooks) }}
     {% if pre_hooks or post_hooks %}

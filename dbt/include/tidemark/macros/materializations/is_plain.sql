@@ -10,5 +10,5 @@
 
 {# True in a command that gives models only a part of their sources' rows. Nothing that it writes is what a rebuild would give. #}
 {% macro is_limited() %}
-    {{ return(true if flags.EMPTY or flags.SAMPLE else false) }}
+    {{ return(adapter.is_limited()) }}
 {% endmacro %}

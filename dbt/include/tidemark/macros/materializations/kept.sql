@@ -8,7 +8,7 @@
     {% do adapter.drop_view(dbt.kept_name(name)) %}
 {% endmacro %}
 
-{# On-run-end: drops changes that several nodes read, and views that a failed model left behind. #}
+{# After the last node: drops changes that several nodes read, and views that a failed model left behind. #}
 {% macro drop_all_kept() %}
     {% for name in dbt.run_state('kept') %}
         {% do adapter.drop_view(name) %}

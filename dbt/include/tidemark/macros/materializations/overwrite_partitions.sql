@@ -15,7 +15,7 @@
     {% set differing_rows %}
         (select {{ dbt.quoted(partition) }}
         from (
-            select {{ dbt.quoted(query.columns) }}, 1 as __tidemark_side from ({{ dbt.once_a_key(query, rows) }})
+            select {{ dbt.quoted(query.columns) }}, 1 as __tidemark_side from {{ '(' ~ dbt.once_a_key(query, rows) ~ ')' if query['keys'] else rows }}
             union all
             select {{ dbt.quoted(query.columns) }}, -1 as __tidemark_side from {{ relation }} where {{ named }}
         )

@@ -34,6 +34,9 @@
 {# Columns that a run cannot give to present rows. #}
 {% macro refuse_columns(query, present, named) %}
     {% set name = this.identifier ~ ': ' %}
+    {% if not query['keys'] %}
+        {% do exceptions.raise_compiler_error(name ~ 'it has no unique_key, by which the present rows could be found.') %}
+    {% endif %}
     {% set way_out = ' Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.' %}
     {% for column in named if column not in query.types %}
         {% do exceptions.raise_compiler_error(name ~ '`' ~ column ~ '` is not one of its columns: ' ~ query.columns | join(', ') ~ '.') %}

@@ -14,6 +14,11 @@
    not partitioned by date is replaced as a whole. What does not differ is not written. #}
 {% macro rebuild_range(relation, query) %}
     {% set bounds = dbt.rebuilt_range() %}
+    {% if dbt.way_of(model).accumulates %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': dates cannot be rebuilt, because the model keeps rows that its sources no longer have (accumulates, full_refresh: false).'
+        ) %}
+    {% endif %}
     {% if dbt.lost_table() or dbt.is_written_since_checkpoint() %}
         {# other dates may be wrong, too: the mark of the table stays, so that the next run finds that out #}
         {% do dbt.run_state('doubted').update({model.unique_id: true}) %}

@@ -1,7 +1,7 @@
 {# Runs a model by dbt-spark's own materialization. It leaves no checkpoints: its table depends on its own runs. #}
 {% macro run_as_stock() %}
     {% set before = dbt.run_state('before')[model.unique_id] %}
-    {% do adapter.as_stock(config, dbt.by_format('properties')(is_partitioned=config.get('partition_by'))) %}
+    {% do adapter.as_stock(config, dbt.table_format(), dbt.by_format('properties')(is_partitioned=config.get('partition_by'))) %}
     {% set relations = dbt.materialization_incremental_spark() %}
     {% do dbt.forget_table_state(this) %}
     {% set after = dbt.by_format('table_state')(this).version if dbt.is_of_lake(model) else none %}

@@ -24,7 +24,7 @@
     ]) }}
 {% endmacro %}
 
-{# On-run-start. The views show the arrays of `ops.runs` as rows. #}
+{# Before the first node. The views show the arrays of `ops.runs` as rows. #}
 {% macro create_run_tables() %}
     {% if execute and not adapter.reads_past() and flags.WHICH in ('build', 'run', 'test', 'seed', 'snapshot') %}
         {% do dbt.lock_selected_tables() %}

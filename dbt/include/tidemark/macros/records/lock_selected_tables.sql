@@ -1,4 +1,4 @@
-{# On-run-start. With a catalog in files, the process holds the whole lake instead: adapter/locks.py. #}
+{# Before the first node. With a catalog in files, the process holds the whole lake instead: adapter/locks.py. #}
 {% macro lock_selected_tables() %}
     {% set tables = [] %}
     {% if flags.WHICH != 'test' %}
@@ -10,7 +10,7 @@
     {% do dbt.run_state('locks').update(tables=adapter.lock_tables(tables)) %}
 {% endmacro %}
 
-{# On-run-end. #}
+{# After the last hook. #}
 {% macro unlock_selected_tables() %}
     {% do adapter.unlock_tables(dbt.run_state('locks').get('tables', [])) %}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# On-run-end: one commit. A command that read nothing and in which nothing failed leaves no record. #}
+{# After the last node: one commit. A command that read nothing and in which nothing failed leaves no record. #}
 {% macro record_run(results) %}
     {% if not execute or adapter.reads_past() or flags.WHICH not in ('build', 'run', 'test', 'seed', 'snapshot') %}
         {{ return('') }}
@@ -23,7 +23,6 @@
     {% endif %}
     {% do dbt.drop_all_kept() %}
     {% do dbt.stop_signing() %}
-    {% do dbt.unlock_selected_tables() %}
 {% endmacro %}
 
 {% macro state_of_run(result) %}

@@ -1,4 +1,4 @@
-{# On-run-start: commits of this command carry a signature, so that commits of other writers can be told apart. This only
+{# Before the first node: commits of this command carry a signature, so that commits of other writers can be told apart. This only
    works if all statements go through one session: with a Thrift server, dbt opens a connection per thread. #}
 {% macro sign_commits() %}
     {% if adapter.has_one_session() %}
@@ -6,7 +6,7 @@
     {% endif %}
 {% endmacro %}
 
-{# On-run-end. #}
+{# After the last node. #}
 {% macro stop_signing() %}
     {% if adapter.has_one_session() %}
         {% do adapter.set_for_session(dbt.by_format('signing')()) %}

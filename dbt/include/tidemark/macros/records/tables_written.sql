@@ -25,7 +25,7 @@
     {% do dbt.run_state('before').update({node.unique_id: dbt.table_state(relation).version if has_versions else none}) %}
 {% endmacro %}
 
-{# On-run-start: for tables that other materializations than the engine's write. #}
+{# Before the first node: for tables that other materializations than the engine's write. #}
 {% macro note_versions_before() %}
     {% for node in graph.nodes.values() if node.unique_id in selected_resources and flags.WHICH != 'test'
         and dbt.is_written_elsewhere(node) and dbt.is_of_lake(node) %}

@@ -31,6 +31,7 @@
 {# dbt's `unique`: NULL does not count. #}
 {% macro tidemark__test_unique(model, column_name) %}
     {% if execute %}
-    select * from ({{ dbt.repeated_keys(model, column_name) }}) where {{ column_name }} is not null
+    select {{ column_name }} as unique_field, copies as n_records
+    from ({{ dbt.repeated_keys(model, column_name) }}) where {{ column_name }} is not null
     {% endif %}
 {% endmacro %}

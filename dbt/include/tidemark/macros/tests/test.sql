@@ -1,11 +1,13 @@
-{# dbt's test materialization, except that a test whose outcome is known runs no query. With the var `as_of` none is known. #}
+{# dbt's test materialization, except that a test whose outcome is known runs no query. With the var `as_of` none is known; failures
+   that are stored are computed, so that their table is there. #}
 {% materialization test, adapter='tidemark' %}
     {% if adapter.reads_past() and should_store_failures() %}
         {% do exceptions.raise_compiler_error(
             model.name ~ ' stores its failures in a table, and with `as_of` nothing is written. Leave it out: `--exclude ' ~ model.name ~ '`.'
         ) %}
     {% endif %}
-    {% set why = none if flags.EMPTY or adapter.reads_past() else dbt.why_it_passes(model) %}
+    {% set must_run = flags.EMPTY or adapter.reads_past() or should_store_failures() %}
+    {% set why = none if must_run else dbt.why_it_passes(model) %}
     {% if why %}
         {% do store_raw_result('main', message=why, code='PASS', rows_affected=0, agate_table=adapter.no_failures()) %}
         {{ return({'relations': []}) }}

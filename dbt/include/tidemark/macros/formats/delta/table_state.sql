@@ -19,3 +19,8 @@
 {% macro delta_age(now, version) %}
     {{ return(now.version - version if version <= now.version else none) }}
 {% endmacro %}
+
+{# True if these commits, newest first, go back to the table's first one. #}
+{% macro delta_goes_back_to_the_start(commits) %}
+    {{ return(commits != [] and commits[-1].version == 0) }}
+{% endmacro %}

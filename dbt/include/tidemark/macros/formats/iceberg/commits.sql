@@ -34,3 +34,7 @@
         'total_bytes': summary.get('total-files-size', 0) | int, 'total_files': summary.get('total-data-files', 0) | int
     }) }}
 {% endmacro %}
+
+{% macro iceberg_goes_back_to_the_start(commits) %}
+    {{ return(dbt.has_first(commits)) }}
+{% endmacro %}

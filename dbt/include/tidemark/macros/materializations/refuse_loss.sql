@@ -1,0 +1,57 @@
+{# Stops a run that would delete rows of a table that other writers have written to, before it writes. Rows that only runs of
+   Tidemark wrote may go: a rebuild would not have them. #}
+{% macro refuse_loss(relation, query) %}
+    {% set writer = dbt.other_writer(relation) %}
+    {% if not writer %}
+        {{ return('') }}
+    {% endif %}
+    {% set lost = run_query(dbt.lost_rows(relation, query)).rows[0] %}
+    {% set number = lost['number'] | int %}
+    {% if number %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': ' ~ ('1 row of the table would be deleted, because the query does not return it' if number == 1
+                else '{:,} rows of the table would be deleted, because the query does not return them'.format(number))
+            ~ (', for example ' ~ lost['example'] if lost['example'] else '') ~ '. Nothing was written, since ' ~ writer
+            ~ '. To keep such rows, write ' ~ ('' if query['keys'] else 'a unique_key and ') ~ '`meta: {accumulates: true}` in the config of '
+            ~ 'the model. To delete them: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
+        ) %}
+    {% endif %}
+{% endmacro %}
+
+{# Why a table may hold rows that no run wrote, as text, or none. #}
+{% macro other_writer(relation) %}
+    {% set mark = dbt.newest_mark() %}
+    {% set now = dbt.table_state(relation) %}
+    {% set is_known = mark and mark.table_id in (none, now.id) and dbt.age_of(now, mark.table_version) is not none %}
+    {% set commits = dbt.commits_since(relation, mark.table_version) if is_known
+        else dbt.by_format('commits')(relation, now.version + 1) %}
+    {% for commit in commits if commit.is_foreign and commit.operation | lower not in ('delete', 'truncate', 'restore') %}
+        {{ return('a ' ~ commit.operation ~ ' that was no run of Tidemark wrote to the table on ' ~ (commit.at | string)[:16]) }}
+    {% endfor %}
+    {% if not is_known and (not adapter.has_one_session() or not dbt.by_format('goes_back_to_the_start')(commits)) %}
+        {{ return('Tidemark has no checkpoint of the table, and its history does not tell who wrote it') }}
+    {% endif %}
+    {{ return(none) }}
+{% endmacro %}
+
+{# The number of rows that only the table has, and one of their keys; whole rows where the query has no key. #}
+{% macro lost_rows(relation, query) %}
+    {% set keys = query['keys'] or query.columns %}
+    {% set present = dbt.columns_of(relation) %}
+    {% if keys | reject('in', present) | list %}
+        {{ return('select count(*) as number, cast(null as string) as example from ' ~ relation) }}
+    {% endif %}
+    {% set rows = '(select * from (' ~ query.sql ~ ')' ~ (' where not ' ~ query.flag ~ ')' if query.flag else ')') %}
+    {% if query['keys'] %}
+        {{ return(
+            'select count(*) as number, min(' ~ dbt.shown_key(keys, 'present.') ~ ') as example from ' ~ relation
+            ~ ' as present left anti join ' ~ rows ~ ' as incoming on ' ~ dbt.null_safe_equal('incoming', 'present', keys)
+        ) }}
+    {% endif %}
+    {{ return(
+        'select coalesce(sum(copies), 0) as number, min(example) as example from (select sum(__tidemark_side) as copies, first('
+        ~ dbt.shown_key(keys) ~ ') as example from (select ' ~ dbt.quoted(keys) ~ ', 1 as __tidemark_side from ' ~ relation
+        ~ ' union all select ' ~ dbt.quoted(keys) ~ ', -1 as __tidemark_side from ' ~ rows ~ ') group by ' ~ adapter.grouped_values(query.types)
+        ~ ' having sum(__tidemark_side) > 0)'
+    ) }}
+{% endmacro %}
