@@ -34,9 +34,7 @@
         {% do persist_docs(this, model) %}
         {% do dbt.forget_table_state(this) %}
     {% elif dbt.has_nothing_new(model) %}
-        {% if not dbt.is_redeclared() or dbt.conformed(this, dbt.checked_query(sql)) is not none %}
-            {% do dbt.report_written({}) %}
-        {% endif %}
+        {% do dbt.report_nothing_new(this, sql) %}
     {% else %}
         {% set query = dbt.conformed(this, dbt.checked_query(sql)) %}
         {% if query is none %}  {# the table was rebuilt #}
