@@ -22,9 +22,7 @@
         {% do dbt.replace_table(query) %}
         {{ return('') }}
     {% elif dbt.has_nothing_new(model) %}
-        {% if not dbt.is_redeclared() or dbt.conformed(this, dbt.checked_query(sql)) is not none %}
-            {% do dbt.report_written({}) %}
-        {% endif %}
+        {% do dbt.report_nothing_new(this, sql) %}
     {% else %}
         {% do dbt.write_increment(dbt.checked_query(sql), keeps_rows) %}
     {% endif %}
