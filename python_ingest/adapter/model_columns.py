@@ -9,6 +9,7 @@ from typing import Any
 from python_ingest.adapter.model_settings import columns_named
 from python_ingest.incremental.canonical import scalar_types
 from python_ingest.incremental.readings import OF_CHANGES, OWN
+from python_ingest.lake.delta_log import LIMITED
 from python_ingest.project.model_code import macros_below
 from python_ingest.project.model_way import ENGINE_READS
 
@@ -24,7 +25,6 @@ RESERVED = {
 MAPPING = "delta.columnMapping.mode"
 SPECIAL = " \n\t,;{}()="  # in names of columns that Delta stores only with column mapping
 READERS = frozenset({ENGINE_READS, "macro.dbt_tidemark.newest_of"})
-LIMITED = "__CHAR_VARCHAR_TYPE_STRING"  # Spark's note of char(n) and varchar(n) at a column of type string
 STORED = {"iceberg": {"tinyint": "int", "smallint": "int"}}
 # of models that read by the engine's macros: what such a column says of a row, and its types
 HELPERS = {

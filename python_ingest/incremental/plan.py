@@ -195,7 +195,8 @@ def choose_plan(root: Node, request: Request) -> Plan:
         return full(request, clash)
     if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
-    if request.is_clean and not request.partition:
+    are_compared = all(is_own_form(request.types.get(name, "")) for name in request.key)
+    if request.is_clean and not request.partition and are_compared:
         for choose in (_by_rows, _by_folding):
             try:
                 plan = choose(root, request)

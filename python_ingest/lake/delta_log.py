@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+LIMITED = "__CHAR_VARCHAR_TYPE_STRING"  # Spark's note of char(n) and varchar(n) at a column of type string
 LOOKED_AT = 5  # commits that are searched for the newest append
 
 
@@ -73,8 +74,11 @@ class DeltaLog:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The types of the columns, by their names in order."""
-        return {column.name: column.dataType.simpleString() for column in self._schema}
+        """The types of the columns, by their names in order; char(n) and varchar(n) as they were declared."""
+        return {
+            column.name: column.metadata.get(LIMITED) or column.dataType.simpleString()
+            for column in self._schema
+        }
 
     @property
     def comments(self) -> dict[str, str]:
