@@ -7,20 +7,22 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from python_ingest.console.output import count_of, output
 from python_ingest.errors import VerificationError
-from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.lake.place import LAKE
 from python_ingest.project import PARSE, invoke_dbt
 from python_ingest.project.session import warm_session
-from python_ingest.prove.counterexample import unit_test
+from python_ingest.prove.counterexample import DIFFER, TIED, unit_test
 from python_ingest.prove.drawing import Drawn
-from python_ingest.prove.models import Candidate, candidates
-from python_ingest.prove.proof import Model, draw, subsets, try_histories
+from python_ingest.prove.histories import draw, subsets
+from python_ingest.prove.models import Candidate, candidates, reason_of
+from python_ingest.prove.proof import Model, Tried, try_histories
+from python_ingest.prove.roles import ordering
 from python_ingest.prove.shrinking import shrink
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ def prove_models(root: Path, selection: Sequence[str], histories: int, seed: int
         if wrong:
             raise VerificationError(
                 f"{count_of(len(wrong), 'model')} not proven: {', '.join(wrong)}.",
+                "Several right answers: end the order with a key. "
                 "Rows that differ: keep the printed unit test and report the history. "
                 "Findings: docs/static_checks.md.",
             )
@@ -88,29 +91,68 @@ def _prove(spark: SparkSession, candidate: Candidate, histories: int, seed: int)
     if candidate.model is None:
         output.row("not tried", candidate.name, f"not tried: {candidate.why}", 0.0)
         return not candidate.findings
-    tried, ways = 0, set()
-    for changed in subsets(candidate.model):
-        drawn = draw(candidate.model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
-        try:
+    total = Total()
+    try:
+        for changed in subsets(candidate.model):
+            drawn = draw(candidate.model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
             found = try_histories(spark, candidate.model, changed, drawn)
-        except (Unsupported, ValueError) as reason:
-            output.row("not tried", candidate.name, f"not tried: {reason}", time.monotonic() - started)
-            return not candidate.findings
-        ways.add(found.plan.how)
-        tried += found.histories if found.plan.way != "full" else 0
-        if found.differing:
-            _show(spark, candidate.model, changed, drawn, min(found.differing))
-            return False
-    if not tried:
-        said = f"not tried: {'; '.join(sorted(ways))}"
+            total.add(found)
+            if found.wrong:
+                _show(spark, candidate.model, changed, drawn, found)
+                return False
+    except Exception as reason:  # the other models are tried all the same
+        said = f"not tried: {reason_of(reason)}"
         output.row("not tried", candidate.name, said, time.monotonic() - started)
         return not candidate.findings
-    said = f"{tried:,} histories, 0 rows differ ({'; '.join(sorted(ways))})"
-    output.row("proved", candidate.name, said, time.monotonic() - started)
+    event = "proved" if total.histories else "not tried"
+    output.row(event, candidate.name, total.said, time.monotonic() - started)
     return not candidate.findings
 
 
-def _show(spark: SparkSession, model: Model, changed: tuple[str, ...], drawn: Drawn, index: int) -> None:
-    smallest, shown, rebuilt = shrink(spark, model, changed, drawn, index)
-    output.row("differs", model.table, f"after changes of {', '.join(changed)} ({shown.plan.how})", 0.0)
-    output.text(unit_test(model, smallest, rebuilt, shown.differing[0]))
+@dataclass
+class Total:
+    """What all combinations of changed sources showed of a model.
+
+    Attributes:
+        histories, repeated, tied: how many histories were compared, had two rows of one key, and had ties.
+        ways: the ways that were tried.
+    """
+
+    histories: int = 0
+    repeated: int = 0
+    tied: int = 0
+    ways: set[str] = field(default_factory=set)
+
+    def add(self, found: Tried) -> None:
+        """Add what one combination showed."""
+        self.ways.add(found.plan.how)
+        if found.plan.way != "full":
+            self.histories += found.histories
+            self.repeated += found.repeated
+            self.tied += len(found.tied)
+
+    @property
+    def said(self) -> str:
+        """The result in words."""
+        dropped = [
+            f"{number:,} more had {what}"
+            for number, what in ((self.repeated, "two rows of one key"), (self.tied, "ties in an order"))
+            if number
+        ]
+        ways = "; ".join(sorted(self.ways))
+        if not self.histories:
+            return "; ".join([f"not tried: {ways}", *dropped])
+        return "; ".join([f"{self.histories:,} histories, 0 rows differ ({ways})", *dropped])
+
+
+def _show(spark: SparkSession, model: Model, changed: tuple[str, ...], drawn: Drawn, found: Tried) -> None:
+    """Print the smallest history after which the table differs, or for which there are several right ones."""
+    smallest, shown, rebuilt = shrink(spark, model, changed, drawn, min(found.wrong))
+    is_tied = not shown.differing
+    if is_tied:
+        why = "its order has ties" if ordering(model.tree) else "it depends on the order of its rows"
+        said = f"the query has several right answers: {why}"
+    else:
+        said = f"after changes of {', '.join(changed)} ({shown.plan.how})"
+    output.row("tied" if is_tied else "differs", model.table, said, 0.0)
+    output.text(unit_test(model, smallest, rebuilt, shown.wrong[0], TIED if is_tied else DIFFER))

@@ -8,8 +8,17 @@ from typing import Any
 from python_ingest.prove.drawing import Drawn, Row
 from python_ingest.prove.proof import Model
 
+DIFFER = ("only in the rebuild", "only in the table")
+TIED = ("right in this order of the rows", "right in the opposite order")
 
-def unit_test(model: Model, drawn: Drawn, rebuilt: Sequence[Row], differing: Sequence[Row]) -> str:
+
+def unit_test(
+    model: Model,
+    drawn: Drawn,
+    rebuilt: Sequence[Row],
+    differing: Sequence[Row],
+    sides: tuple[str, str] = DIFFER,
+) -> str:
     """Return a dbt unit test of the rebuild, with the history and the wrong rows in comments.
 
     Args:
@@ -17,11 +26,15 @@ def unit_test(model: Model, drawn: Drawn, rebuilt: Sequence[Row], differing: Seq
         drawn: one history of each source.
         rebuilt: the rows of the rebuild.
         differing: the rows that differ; `side` is positive for rows that only the rebuild has.
+        sides: what is said of rows that only the rebuild has, and of the others.
     """
-    return "\n".join(_lines(model, drawn, rebuilt, differing))
+    lines = [*_lines(model, drawn, rebuilt)]
+    for row in differing:
+        lines.append(f"      # {sides[0 if row['side'] > 0 else 1]}: {_flow(_without(row, 'side'))}")
+    return "\n".join(lines)
 
 
-def _lines(model: Model, drawn: Drawn, rebuilt: Sequence[Row], differing: Sequence[Row]) -> Iterator[str]:
+def _lines(model: Model, drawn: Drawn, rebuilt: Sequence[Row]) -> Iterator[str]:
     yield "unit_tests:"
     yield f"  - name: {model.name}_equals_its_rebuild"
     yield f"    model: {model.name}"
@@ -36,9 +49,6 @@ def _lines(model: Model, drawn: Drawn, rebuilt: Sequence[Row], differing: Sequen
     yield "    expect:"
     yield "      rows:" if rebuilt else "      rows: []"
     yield from (f"        - {_flow(row)}" for row in rebuilt)
-    for row in differing:
-        side = "rebuild" if row["side"] > 0 else "table"
-        yield f"      # only in the {side}: {_flow(_without(row, 'side'))}"
 
 
 def _without(row: Row, column: str) -> Row:

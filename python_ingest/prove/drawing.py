@@ -10,6 +10,8 @@ from random import Random
 from typing import Any
 
 Row = dict[str, Any]
+TIES = 0.7  # how often a column that orders rows takes a common value
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
 FEW = 4  # values of a column: few, so that rows meet in joins and groups
 
 
@@ -20,11 +22,14 @@ class Table:
     Attributes:
         name: `schema.table`.
         columns: Spark types by column.
-        given: how a unit test names it, such as `ref('orders')`.
         key: the columns that tell its rows apart; empty if rows may repeat.
         never_null: columns without NULL.
         checks: conditions (SQL) that each row meets.
         values: values of a column that unit tests and `accepted_values` tests name.
+        given: how a unit test names it, such as `ref('orders')`.
+        keys: other sets of columns that tell its rows apart, as far as they have values.
+        meets: columns that the query compares, groups or partitions by.
+        tied: columns that the query orders by.
     """
 
     name: str
@@ -34,6 +39,9 @@ class Table:
     checks: tuple[str, ...] = ()
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     given: str = ""
+    keys: tuple[tuple[str, ...], ...] = ()
+    meets: frozenset[str] = frozenset()
+    tied: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -81,38 +89,80 @@ def in_one_commit(before: dict[Any, Row], after: dict[Any, Row]) -> History:
     return History(before, after, changes)
 
 
-def draw_history(
-    table: Table, dice: Random, literals: Mapping[str, Sequence[Any]], *, changes: bool
-) -> History:
+@dataclass
+class Chance:
+    """What decides one history of all sources.
+
+    Attributes:
+        dice: the source of chance.
+        literals: values by family of type (`text`, `number`, `date`) that the model's SQL names.
+        share: how often a column that meets others takes one of the history's two common values, so that
+            the changes of several sources touch the same keys.
+    """
+
+    dice: Random
+    literals: Mapping[str, Sequence[Any]]
+    share: float = 0.0
+    _common: dict[str, list[Any]] = field(default_factory=dict)
+
+    def value(self, table: Table, name: str, *, freely: bool = False) -> Any:
+        """Draw a value of a column; `freely`: of all its values."""
+        if name not in table.never_null and self.dice.random() < (0.05 if name in table.key else 0.15):
+            return None
+        named = table.values.get(name)
+        if named and self.dice.random() < 0.5:
+            return self.dice.choice(list(named))
+        share = self.share if name in table.meets else TIES if name in table.tied else 0.0
+        if not freely and self.dice.random() < share:
+            return self.dice.choice(self.common(table.columns[name]))
+        return value_of(table.columns[name], self.dice, self.literals)
+
+    def common(self, kind: str) -> list[Any]:
+        """Return the two common values of a type in this history."""
+        family = "int" if kind.lower() in INTEGERS else kind.lower()
+        if family not in self._common:
+            self._common[family] = [value_of(kind, self.dice, self.literals) for _ in range(2)]
+        return self._common[family]
+
+    def place(self, table: Table, rows: Mapping[Any, Row]) -> Any:
+        """Choose a row to change; mostly one with a common value."""
+        touching = [
+            place
+            for place, row in rows.items()
+            if any(row[name] in self.common(table.columns[name]) for name in table.meets)
+        ]
+        return self.dice.choice(touching if touching and self.dice.random() < self.share else list(rows))
+
+
+def draw_history(table: Table, chance: Chance, *, changes: bool) -> History:
     """Draw one history of a table.
 
     Args:
         table: the table.
-        dice: the source of chance.
-        literals: values by family of type (`text`, `number`, `date`) that the model's SQL names.
+        chance: what decides the history; one for all sources.
         changes: whether the table has changes since the last run.
     """
     rows: dict[Any, Row] = {}
+    dice = chance.dice
     for _ in range(dice.randrange(9)):
-        _insert(table, dice, literals, rows)
+        _insert(table, chance, rows)
     history = History(before={place: dict(row) for place, row in rows.items()})
     for _ in range(dice.randint(1, 3) if changes else 0):
         for _ in range(dice.randint(1, 3)):
-            _change(table, dice, literals, rows, history.changes)
+            _change(table, chance, rows, history.changes)
     history.after = {place: dict(row) for place, row in rows.items()}
     return history
 
 
-def _change(
-    table: Table, dice: Random, literals: Mapping[str, Sequence[Any]], rows: dict[Any, Row], log: list[Row]
-) -> None:
+def _change(table: Table, chance: Chance, rows: dict[Any, Row], log: list[Row]) -> None:
+    dice = chance.dice
     deed = dice.choice(("insert", "update", "update", "delete"))
     if deed == "insert" or not rows:
-        inserted = _insert(table, dice, literals, rows)
+        inserted = _insert(table, chance, rows)
         if inserted is not None:
             log.append({**inserted, "_change_type": "insert"})
         return
-    place = dice.choice(list(rows))
+    place = chance.place(table, rows)
     before = rows[place]
     if deed == "delete":
         log.append({**rows.pop(place), "_change_type": "delete"})
@@ -120,29 +170,30 @@ def _change(
     after = dict(before)
     others = [name for name in table.columns if name not in table.key]
     for name in dice.sample(others, min(len(others), dice.randint(1, 2))):
-        after[name] = _value(table, name, dice, literals)
+        after[name] = chance.value(table, name)
+    if _clashes(table, after, [row for other, row in rows.items() if other != place]):
+        return
     rows[place] = after
     log += [{**before, "_change_type": "update_preimage"}, {**after, "_change_type": "update_postimage"}]
 
 
-def _insert(
-    table: Table, dice: Random, literals: Mapping[str, Sequence[Any]], rows: dict[Any, Row]
-) -> Row | None:
-    row = {name: _value(table, name, dice, literals) for name in table.columns}
-    place = tuple(row[name] for name in table.key) if table.key else len(rows) + dice.random()
-    if place in rows:
-        return None
-    rows[place] = row
-    return row
+def _insert(table: Table, chance: Chance, rows: dict[Any, Row]) -> Row | None:
+    for attempt in range(2):  # the common values of a key are soon taken
+        row = {name: chance.value(table, name, freely=attempt > 0) for name in table.columns}
+        place = tuple(row[name] for name in table.key) if table.key else len(rows) + chance.dice.random()
+        if place not in rows and not _clashes(table, row, list(rows.values())):
+            rows[place] = row
+            return row
+    return None
 
 
-def _value(table: Table, name: str, dice: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
-    if name not in table.never_null and dice.random() < (0.05 if name in table.key else 0.15):
-        return None
-    named = table.values.get(name)
-    if named and dice.random() < 0.5:
-        return dice.choice(list(named))
-    return value_of(table.columns[name], dice, literals)
+def _clashes(table: Table, row: Row, others: Sequence[Row]) -> bool:
+    """Return whether another row has the same values of one of the other keys."""
+    for key in table.keys:
+        values = [row[name] for name in key]
+        if None not in values and any([other[name] for name in key] == values for other in others):
+            return True
+    return False
 
 
 def value_of(kind: str, dice: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
@@ -178,7 +229,7 @@ def value_of(kind: str, dice: Random, literals: Mapping[str, Sequence[Any]]) -> 
 
 def _number_of(kind: str, number: int, pick: Any) -> int | float | Decimal:
     """Return a value of a numeric type: a small one that was picked, or else one that a digit gives."""
-    if kind in ("tinyint", "smallint", "int", "bigint"):
+    if kind in INTEGERS:
         return int(pick) if pick is not None and abs(pick) < 100 else number
     if kind.startswith("decimal"):
         precision, scale = (int(part) for part in kind[8:-1].split(","))

@@ -72,15 +72,30 @@ def _within(node: Node, outer: exp.Expr, kind: str) -> Node:
     if not isinstance(node, Block):
         raise Unsupported("a subquery with union")
     select = node.select
+    inner = select.expressions[-1].unalias().copy()
     if kind in ("in", "not in", "scalar"):
         select.expressions[-1].pop()
-    if kind == "scalar" and not select.args["group"].args.get("expressions")[:-1]:
-        select.set("group", None)  # one row, even for no rows
-    elif kind == "scalar":
-        raise Unsupported("a scalar subquery with groups")
-    inner = next(iter(node.items))
-    select.where(exp.EQ(this=_history(inner), expression=outer.copy()), copy=False)
+    if kind == "scalar":
+        _to_one_row(select)
+    select.where(exp.EQ(this=inner, expression=outer.copy()), copy=False)
     return node
+
+
+def _to_one_row(select: exp.Select) -> None:
+    """Let a subquery for a value give one row for each history, even for no rows."""
+    group = select.args.get("group")
+    if group is not None:
+        if group.args.get("all") or group.expressions[:-1]:
+            raise Unsupported("a scalar subquery with groups")
+        select.set("group", None)
+        return
+    # a query that may give one row at most: two rows would stop a run, and the statement of all histories
+    if select.find(exp.Window) or select.args.get("limit"):
+        raise Unsupported("a scalar subquery with a window or limit")
+    select.set("distinct", None)
+    one = select.expressions[0]
+    value = exp.Max(this=one.unalias().copy())
+    one.replace(exp.alias_(value, one.alias_or_name, quoted=True))
 
 
 def _set_join(select: exp.Select, alias: str, on: exp.Expr) -> None:

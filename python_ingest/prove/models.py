@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,12 @@ from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors, no_model
+from python_ingest.project.declared_keys import checks_of, declared_keys, declared_values, never_null
 from python_ingest.project.model_way import keys_below, model_way
 from python_ingest.project.nodes import VIEWS, table_of
 from python_ingest.prove.drawing import Table
 from python_ingest.prove.proof import Model
-from python_ingest.sqlcheck.models import findings_of
+from python_ingest.sqlcheck.models import allowed_rules, findings_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,11 +65,32 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
     tables = {table_of(node).lower(): node for node in _all_nodes(manifest)}
     for node in [*manifest.sources.values(), *manifest.nodes.values()]:
         if node.resource_type in ("source", "seed", "snapshot"):
-            _create_empty(spark, node)
+            _try_to_create(spark, node)
     for node in nodes:
         if node.name in chosen and node.config.materialized == "incremental":
-            yield _candidate(spark, manifest, node, tables)
-        _create_empty(spark, node, node.compiled_code)
+            try:
+                yield _candidate(spark, manifest, node, tables)
+            except Exception as error:  # the other models are tried all the same
+                yield Candidate(table_of(node), None, reason_of(error))
+        _try_to_create(spark, node, node.compiled_code)
+
+
+def reason_of(error: Exception) -> str:
+    """Return in words why a model cannot be tried."""
+    if isinstance(error, Unsupported):
+        return f"its query has {error.where}, which cannot be computed for many histories at once"
+    if isinstance(error, ValueError):
+        return f"no values can be drawn of the type {error}"
+    condition = getattr(error, "getCondition", lambda: None)()
+    if condition or type(error).__module__.startswith(("pyspark", "py4j")):
+        return f"Spark cannot compute its query on drawn rows ({condition or type(error).__name__})"
+    return f"an error of Tidemark ({type(error).__name__}: {str(error).partition(chr(10))[0][:100]})"
+
+
+def _try_to_create(spark: SparkSession, node: Any, sql: str = "") -> None:
+    """Create an empty table or view; without it, a model that reads it is not tried."""
+    with suppress(Exception):
+        _create_empty(spark, node, sql)
 
 
 def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, Any]) -> Candidate:
@@ -100,6 +123,7 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
         types_of(spark, node.compiled_code),
         sources,
         _partition(node),
+        "tied_order" in allowed_rules(node.raw_code),
     )
     return Candidate(name, model, "", findings)
 
@@ -116,28 +140,16 @@ def _columns(setting: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def _table(manifest: Any, name: str, columns: dict[str, str], node: Any) -> Table:
     """Return what the project declares of a table."""
-    key = node.config.get("unique_key") if node is not None and node.resource_type == "model" else None
-    declared = {column.name.lower(): column for column in node.columns.values()} if node is not None else {}
-    enforced = (
-        node is not None
-        and getattr(node.config, "contract", None) is not None
-        and node.config.contract.enforced
-    )
-    given = [one for column in declared.values() for one in _constraints(column)] if enforced else []
-    checks = [one.expression for one in given if str(one.type.value) == "check"]
-    never_null = {
-        column
-        for column, one in declared.items()
-        if enforced and any(c.type.value == "not_null" for c in _constraints(one))
-    }
+    keys = [key for key in declared_keys(manifest, node) if set(key) <= columns.keys()]
     return Table(
         name,
         columns,
-        _columns(key or _unique(manifest, node)),
-        frozenset(never_null),
-        tuple(checks),
+        keys[0] if keys else (),
+        never_null(node),
+        checks_of(node),
         _values(manifest, node),
         _given(node),
+        tuple(keys[1:]),
     )
 
 
@@ -150,24 +162,9 @@ def _given(node: Any) -> str:
     return f"ref('{node.name}')"
 
 
-def _constraints(column: Any) -> list[Any]:
-    return list(getattr(column, "constraints", None) or [])
-
-
-def _unique(manifest: Any, node: Any) -> list[str]:
-    """Return the column of a `unique` test of a seed or a source; none without one."""
-    for test in _tests(manifest, node):
-        if test.test_metadata.name == "unique":
-            return [str(test.column_name)]
-    return []
-
-
 def _values(manifest: Any, node: Any) -> dict[str, list[Any]]:
     """Return the values of columns that `accepted_values` tests and the rows of unit tests name."""
-    found: dict[str, list[Any]] = {}
-    for test in _tests(manifest, node):
-        if test.test_metadata.name == "accepted_values":
-            found[str(test.column_name).lower()] = list(test.test_metadata.kwargs["values"])
+    found = declared_values(manifest, node)
     for unit in manifest.unit_tests.values():
         for given in unit.given:
             if given.input.replace('"', "'") == _given(node) and isinstance(given.rows, list):
@@ -175,18 +172,6 @@ def _values(manifest: Any, node: Any) -> dict[str, list[Any]]:
                     for column, value in row.items():
                         found.setdefault(column.lower(), []).append(value)
     return found
-
-
-def _tests(manifest: Any, node: Any) -> Iterator[Any]:
-    if node is None:
-        return
-    for test in manifest.nodes.values():
-        if (
-            test.resource_type == "test"
-            and getattr(test, "test_metadata", None)
-            and test.attached_node == node.unique_id
-        ):
-            yield test
 
 
 def _all_nodes(manifest: Any) -> Iterator[Any]:

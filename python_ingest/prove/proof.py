@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import TYPE_CHECKING
 
 from python_ingest.incremental.folding import DELETED
@@ -12,10 +11,11 @@ from python_ingest.incremental.measures import aggregate_of
 from python_ingest.incremental.plan import VALUE, Plan, Request, choose_plan
 from python_ingest.incremental.readings import filled, present, previous, quoted
 from python_ingest.incremental.regions import Regions
-from python_ingest.incremental.tree import Node, leaves, render
-from python_ingest.prove.drawing import Drawn, Row, Table, draw_history
+from python_ingest.incremental.tree import Node, render
+from python_ingest.prove.drawing import Drawn, Row, Table
 from python_ingest.prove.lifting import HISTORY, lifted
-from python_ingest.prove.tables import literals_of, register
+from python_ingest.prove.roles import depends_on_order
+from python_ingest.prove.tables import register
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +33,7 @@ class Model:
         types: the types of its columns.
         tables: its sources by `schema.table`.
         partition: the column whose partitions it replaces as a whole, or empty.
+        allows_ties: whether its SQL allows the static check `tied_order`.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Model:
     types: Mapping[str, str]
     tables: Mapping[str, Table]
     partition: str = ""
+    allows_ties: bool = False
 
     def request(self, changed: Iterable[str]) -> Request:
         """Return what a plan is made from after changes of some sources."""
@@ -57,30 +59,24 @@ class Tried:
 
     Attributes:
         plan: the plan that was tried.
-        histories: how many were compared. Those whose rebuild has two rows of one key are not.
+        histories: how many were compared.
+        repeated: how many were not, as the query gives two rows of one key.
         differing: the histories after which the table differs from its rebuild, with the rows that differ.
+        tied: the histories whose rebuild depends on the order of the rows, with the rows that differ.
+        allows_ties: whether the model's SQL says that ties do not matter.
     """
 
     plan: Plan
     histories: int = 0
+    repeated: int = 0
     differing: dict[int, list[Row]] = field(default_factory=dict)
+    tied: dict[int, list[Row]] = field(default_factory=dict)
+    allows_ties: bool = False
 
-
-def draw(model: Model, changed: Iterable[str], dice: Random, number: int) -> Drawn:
-    """Draw histories of a model's sources.
-
-    Args:
-        model: the model.
-        changed: the sources that have changes; the others have rows alone.
-        dice: the source of chance.
-        number: how many histories.
-    """
-    named = literals_of(model.tree)
-    names = frozenset(changed)
-    return {
-        name: [draw_history(table, dice, named, changes=name in names) for _ in range(number)]
-        for name, table in model.tables.items()
-    }
+    @property
+    def wrong(self) -> dict[int, list[Row]]:
+        """The histories that speak against the model, with the rows that differ."""
+        return self.differing or ({} if self.allows_ties else self.tied)
 
 
 def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], drawn: Drawn) -> Tried:
@@ -104,8 +100,14 @@ def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], dra
     spark.sql(filled(render(whole.root, previous), readings)).createOrReplaceTempView("prove_table")
     spark.sql(filled(render(whole.root, present), readings)).createOrReplaceTempView("prove_rebuild")
     new = {"regions": _by_regions, "rows": _by_rows, "folded": _by_folding}[plan.way](spark, whole, readings)
-    number = len(next(iter(drawn.values())))
-    return _compare(spark, plan, whole, new, number)
+    tried = Tried(plan, len(next(iter(drawn.values()))), allows_ties=model.allows_ties)
+    _compare(spark, tried, whole, new)
+    if tried.differing or depends_on_order(model.tree):
+        again = filled(render(whole.root, present), register(spark, model.tables, drawn, backwards=True))
+        tried.tied = _differing(spark, whole, again, _repeated(whole))
+        tried.differing = {one: rows for one, rows in tried.differing.items() if one not in tried.tied}
+        tried.histories -= len(tried.tied)
+    return tried
 
 
 def _lifted(plan: Plan) -> Plan:
@@ -189,28 +191,37 @@ def _conditions(plan: Plan) -> dict[str, str]:
     return {name: f"exists ({own} and `__tidemark_region_{name}` <=> {VALUE})" for name in plan.columns}
 
 
-def _compare(spark: SparkSession, plan: Plan, whole: Plan, new: str, number: int) -> Tried:
-    columns = quoted(whole.request.types)
+def _compare(spark: SparkSession, tried: Tried, whole: Plan, new: str) -> None:
+    """Compare the new table with the rebuild, in histories that have one row of each key."""
+    repeated = _repeated(whole)
+    tried.differing = _differing(spark, whole, new, repeated)
+    tried.repeated = int(
+        spark.sql(f"select count(*) as bad from ({repeated}) as repeated").collect()[0]["bad"]
+    )
+    tried.histories -= tried.repeated
+
+
+def _repeated(whole: Plan) -> str:
     key = quoted(whole.request.key)
-    repeated = " union ".join(
+    return " union ".join(
         f"select `{HISTORY}` from {side} group by {key} having count(*) > 1"
         for side in ("prove_table", "prove_rebuild")
     )
+
+
+def _differing(spark: SparkSession, whole: Plan, other: str, repeated: str) -> dict[int, list[Row]]:
+    """Return the rows in which a query differs from the rebuild, by history."""
+    columns = quoted(whole.request.types)
+    sides = (
+        f"select {columns}, 1 as side from prove_rebuild "
+        f"union all select {columns}, -1 as side from ({other}) as other"
+    )
     rows = spark.sql(
-        f"select {columns}, sum(side) as side from (select {columns}, 1 as side from prove_rebuild union all "
-        f"select {columns}, -1 as side from ({new}) as new) as sides where `{HISTORY}` not in ({repeated}) "
+        f"select {columns}, sum(side) as side from ({sides}) as sides where `{HISTORY}` not in ({repeated}) "
         f"group by {columns} having sum(side) <> 0 order by `{HISTORY}` limit 200"
     ).collect()
-    counted = spark.sql(f"select count(*) as bad from ({repeated}) as repeated").collect()[0]["bad"]
-    tried = Tried(plan, histories=number - int(counted))
+    differing: dict[int, list[Row]] = {}
     for row in rows:
         values = row.asDict()
-        tried.differing.setdefault(values.pop(HISTORY), []).append(values)
-    return tried
-
-
-def subsets(model: Model) -> list[tuple[str, ...]]:
-    """Return the combinations of changed sources to try: each source alone, and all together."""
-    names = sorted({leaf.table for leaf in leaves(model.tree)})
-    alone: list[tuple[str, ...]] = [(name,) for name in names]
-    return alone if len(names) == 1 else [*alone, tuple(names)]
+        differing.setdefault(values.pop(HISTORY), []).append(values)
+    return differing

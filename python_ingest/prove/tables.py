@@ -18,28 +18,33 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def register(spark: SparkSession, tables: Mapping[str, Table], drawn: Drawn) -> dict[str, dict[str, str]]:
+def register(
+    spark: SparkSession, tables: Mapping[str, Table], drawn: Drawn, *, backwards: bool = False
+) -> dict[str, dict[str, str]]:
     """Make views of the drawn rows, and return what reads each table.
 
     Args:
         spark: the session.
         tables: the sources by name.
         drawn: the histories of each source.
+        backwards: make views of the present rows alone, in the opposite order.
     """
     readings: dict[str, dict[str, str]] = {}
     for number, (name, histories) in enumerate(drawn.items()):
         table = tables[name]
         columns = {**table.columns, HISTORY: "int"}
         views = {}
-        for part in ("previous", "present", "changes"):
+        for part in ("present",) if backwards else ("previous", "present", "changes"):
             types = {**columns, "_change_type": "string"} if part == "changes" else columns
             rows = [
                 {**row, HISTORY: index}
                 for index, history in enumerate(histories)
                 for row in getattr(history, part)
             ]
+            if backwards:
+                rows.reverse()
             kept = " and ".join(f"coalesce({check}, true)" for check in table.checks) or "true"
-            views[part] = f"prove_{part}_{number}"
+            views[part] = f"prove_{'backwards' if backwards else part}_{number}"
             spark.sql(
                 f"select * from ({values_sql(rows, types)}) as rows where {kept}"
             ).createOrReplaceTempView(views[part])

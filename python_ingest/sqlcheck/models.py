@@ -38,7 +38,7 @@ def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Fi
         found = [finding for rule in RULES for finding in rule(model, lineage, tables)]
     if not any(finding.rule == "unsettled" for finding in found):
         found += _asked_elsewhere(used)
-    allowed = {match["rule"]: match["reason"].strip() for match in ALLOWED.finditer(raw_code)}
+    allowed = allowed_rules(raw_code)
     unexplained = [
         Finding(rule, _line_in(raw_code, rule), f"`allow {rule}` has no reason.", "Write one after a colon.")
         for rule, reason in allowed.items()
@@ -46,6 +46,11 @@ def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Fi
     ]
     kept = [finding for finding in found if not allowed.get(finding.rule)]
     return sorted({*kept, *unexplained}, key=lambda finding: (finding.line, finding.rule))
+
+
+def allowed_rules(raw_code: str) -> dict[str, str]:
+    """Return the rules that a model's SQL turns off, with its reason, which may be empty."""
+    return {match["rule"]: match["reason"].strip() for match in ALLOWED.finditer(raw_code)}
 
 
 def findings_of(manifest: Any, unique_id: str) -> list[Finding]:

@@ -62,14 +62,12 @@ class Call:
         kind: `position` or `value`.
         orders: what its rows are grouped, partitioned and ordered by.
         place: where the finding is reported.
-        is_ordered: whether it has an order of its own.
     """
 
     function: exp.Expr
     kind: str
     orders: list[exp.Expr]
     place: exp.Expr
-    is_ordered: bool = False
 
     @property
     def name(self) -> str:
@@ -97,7 +95,7 @@ def windows(select: exp.Select) -> Iterator[Call]:
             orders = [*(meant.args.get("partition_by") or []), *terms]
             if isinstance(function, (exp.ArgMax, exp.ArgMin)):
                 orders.append(function.expression)
-            yield Call(function, kind, orders, window, bool(terms))
+            yield Call(function, kind, orders, window)
 
 
 def _kind(function: exp.Expr, spec: exp.Expr | None) -> str:
@@ -130,7 +128,7 @@ def aggregates(select: exp.Select, model: ModelSql) -> Iterator[Call]:
         terms = [one.this for one in order.expressions] if order else []
         if isinstance(found, (exp.ArgMax, exp.ArgMin)):
             terms = [found.expression]
-        yield Call(found, VALUE, [*by, *terms], found, bool(terms))
+        yield Call(found, VALUE, [*by, *terms], found)
 
 
 def _within_group(function: exp.Expr) -> exp.Order | None:

@@ -17,7 +17,8 @@ from python_ingest.incremental.plan import Request
 from python_ingest.incremental.readings import changed_rows, filled, present
 from python_ingest.incremental.tree import Leaf, leaves, render
 from python_ingest.incremental.unsupported import Unsupported
-from python_ingest.prove.proof import Model, Tried, draw, subsets, try_histories
+from python_ingest.prove.histories import draw, subsets
+from python_ingest.prove.proof import Model, Tried, try_histories
 from python_ingest.prove.tables import register
 from tests.incremental.random_queries import TABLES, Relation, random_query
 

