@@ -45,7 +45,9 @@ def test_spark_is_asked_what_sqlglot_cannot_know(
         return plan_of(catalog(spark), sql, Request((key,), types, frozenset({sales}))).how
 
     by_day = f"{sales} group by day"
-    assert how("day, listagg(product) as products", by_day) == "full: SQL that sqlglot writes in another way"
+    assert how("day, listagg(product) as products", by_day) == "touched day"
+    multi = "cast(day as timestamp) + interval 1 day 2 hours as day"
+    assert how(f"sale_id, {multi}") == f"full: `{multi}`, which Tidemark reads in another way than Spark (line 1)"
     assert how("day, try_sum(amount) as amount", by_day) == "touched day"
     in_all = how("'all' as scope, try_sum(amount) as amount", key="scope")
     assert in_all == "full: an aggregate without group by (line 1)"

@@ -147,7 +147,8 @@ def test_a_model_may_limit_what_a_changed_row_costs(guarded: Guarded, models: Pa
     assert "(max_bytes_per_changed_row)" in guarded.run("ranked")
     assert latest_version(guarded.spark, guarded.table("ranked")) == version
     (models / "ranked.sql").write_text(sql.replace("META", limit.replace("stop", "warn")))
-    assert guarded.said("ranked")["ranked"] == "1 inserted; in full: a window (line 5)"
+    why = "a window by `amount`, which is not in the select: add it (line 5)"
+    assert guarded.said("ranked")["ranked"] == f"1 inserted; in full: {why}"
 
 
 def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: Path) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from python_ingest.commands.landed import print_landed
+from python_ingest.console.messages import plain_message
 from python_ingest.console.output import output
 from python_ingest.feeds.declarations import feeds_of
 from python_ingest.files.acceptance import Landed
-from python_ingest.project.build import plain_message
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1
@@ -28,9 +28,9 @@ MISMATCH = """Runtime Error
 
 def test_a_message_has_no_plan() -> None:
     """The plan of a query that cannot be resolved is as long as the query is complicated."""
-    said = '  [DATATYPE_MISMATCH] Cannot resolve "date_add(amount, 1)". SQLSTATE: 42K09; line 4 pos 9'
+    said = '[DATATYPE_MISMATCH] Cannot resolve "date_add(amount, 1)". (line 4)'
     assert plain_message(MISMATCH) == said
-    assert plain_message("Compilation Error\n  first;\n  second") == "Compilation Error\n  first;\n  second"
+    assert plain_message("Compilation Error\n  first;\n  second") == "first;\nsecond"
 
 
 def test_a_missing_column_is_printed() -> None:
