@@ -33,6 +33,7 @@ PLACE = re.compile(r";? *\(?line (?P<line>\d+),? pos(?:ition)? \d+\)?;?")
 PLACE_SAID = re.compile(r" \(line \d+\)$")
 STATE = re.compile(r";? SQLSTATE: \w+")
 ATTRIBUTE = re.compile(r"(?<=[\w)`])#\d+L?\b")
+TWICE = re.compile(r"(\[[A-Z0-9_.]+\]) \1")
 UNKNOWN = re.compile(r"Cannot find main error class '(?P<name>\w+)'")
 NEEDLESS = re.compile(
     r' If necessary set "spark\.[\w.]+" to "\w+" to bypass this error\.'
@@ -44,6 +45,7 @@ MEMORY = re.compile(r"OutOfMemoryError|Java heap space|GC overhead limit exceede
 REMEDIES = {
     "DELTA_EXCEED_CHAR_VARCHAR_LIMIT": "If the column of the source was widened, rebuild the table: "
     "`dbt run --full-refresh --select` and the model's name.",
+    "INTERNAL_ERROR": "This is a fault inside Spark; dbt's log has the whole text.",
     "FAILED_READ_FILE.FILE_NOT_EXIST": "Something other than Tidemark removed the file. "
     "Restore it, or rebuild the table.",
 }
@@ -145,10 +147,10 @@ def _tidy(line: str, sql: str) -> str:
     line = NEEDLESS.sub("", CLASS.sub("", line.removeprefix(": ")))
     if STATE.search(line):
         line = STATE.sub("", line).rstrip().rstrip(";")
-    if found is not None:
-        line = ATTRIBUTE.sub("", line)
+    if ERROR.search(line):
+        line = TWICE.sub(r"\1", ATTRIBUTE.sub("", line))
     line = PLACE.sub(lambda place: _near(int(place["line"]), sql), line)
-    remedy = next((text for name, text in REMEDIES.items() if f"[{name}]" in line), "")
+    remedy = next((text for name, text in REMEDIES.items() if f"[{name}]" in line and text not in line), "")
     return f"{line.rstrip()} {remedy}".rstrip()
 
 

@@ -54,7 +54,8 @@ def literal(tokens: Sequence[Token], index: int, sql: str) -> tuple[Change | Non
     one = tokens[index]
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     if one.token_type == TokenType.NUMBER and following and following.start == one.start:
-        text = _cast(sql[one.start : one.end + 1])
+        is_rest = sql[one.start - 1 : one.start] == "."  # as in .5D, which is more than one token
+        text = None if is_rest else _cast(sql[one.start : one.end + 1])
         return (None if text is None else (one.start, one.end, text)), 3
     if one.token_type == TokenType.STRING:
         return _joined(tokens, index)

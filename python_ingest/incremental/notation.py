@@ -65,7 +65,7 @@ def refuse_unreadable(query: exp.Query) -> None:
             raise Unsupported("a version of a table, as of a time or a number", table)
         if isinstance(table.this, exp.Func):
             name = table.this.name if isinstance(table.this, exp.Anonymous) else table.this.sql_name()
-            raise Unsupported(f"the table function {name.lower()}()", table)
+            raise Unsupported(f"the table function {name.lower()}()", table.parent_select)
     for nested in query.find_all(exp.Subquery):
         if isinstance(nested.this, exp.Table):
             raise Unsupported("a join in parentheses: write it as a subquery or a CTE", nested)

@@ -17,6 +17,7 @@ from python_ingest.incremental.splicing import spliced
 from python_ingest.incremental.unread import unread
 
 NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+BEFORE_NAMES = (TokenType.SELECT, TokenType.COMMA, TokenType.HINT, TokenType.DISTINCT, TokenType.ALL)
 # sqlglot writes them as other functions, which Spark computes or prints in another way
 _NAMES_KEPT = """
     approx_percentile bit_get ceiling char_length character_length date_diff date_format date_sub
@@ -102,6 +103,6 @@ def _without_alias(tokens: Sequence[Token], index: int, used: int) -> tuple[Chan
     is_same = (
         all(one.token_type in NAMES for one in names) and names[-1].text.lower() == names[-2].text.lower()
     )
-    if before not in (TokenType.SELECT, TokenType.COMMA) or not is_same:
+    if before not in BEFORE_NAMES or not is_same:
         return None, used
     return (tokens[index].start, tokens[index + 1].end, ""), 2

@@ -33,6 +33,27 @@ def test_a_message_has_no_plan() -> None:
     assert plain_message("Compilation Error\n  first;\n  second") == "first;\nsecond"
 
 
+# what Spark, Delta, Iceberg, a Thrift server, Spark Connect, Python and dbt raise, and what a user sees of it
+ERRORS = Path(__file__).with_name("errors_of_spark.txt").read_text(encoding="utf-8").split("====\n")
+SHOWN = dict(error.rstrip("\n").split("\n---- is shown as\n") for error in ERRORS)
+
+
+@pytest.mark.parametrize("message", SHOWN)
+def test_an_error_is_said_in_words(message: str) -> None:
+    """R1.4: what Spark, Delta, Iceberg, a server and dbt raise, without Java, ids, traces and plans."""
+    assert plain_message(message) == SHOWN[message]
+    assert plain_message(SHOWN[message]) == SHOWN[message]
+
+
+def test_a_message_quotes_the_line_of_the_user() -> None:
+    """R1.4: a statement of the engine around a query moves its lines, so the line itself is shown."""
+    message = "[MISSING] Column `b`. SQLSTATE: 42703; line 3 pos 4;\n'Project ['b]"
+    users = "/* {} */\ncreate table x as\n  select b\n  from y"
+    assert plain_message(message, users) == "[MISSING] Column `b`. (at `select b`)"
+    assert plain_message(message, "merge into x\nusing\nmerge x") == "[MISSING] Column `b`."
+    assert plain_message(message, "a\nb\nselect __tidemark_net") == "[MISSING] Column `b`."
+
+
 def test_a_missing_column_is_printed() -> None:
     """R1.4: which column of which table, and some of the files that lack it; in the landing's own lines."""
     node = {
