@@ -91,7 +91,7 @@ def test_tables_are_pinned_by_their_names_alone() -> None:
 SPELLINGS = """
 from {sales} as s, {sales} as t select s.sale_id, t.day where s.sale_id = t.sale_id
 select /*+ broadcast(s) */ SALE_ID as sale_id, sale_id + 1L, amount * 0.1D, 1.50BD, 2Y from {sales} as s
-with unread as (select 'X' as x) select sale_id, 'a' 'b', r'\d', "q" from {sales} where !(sale_id == 1)
+with unread as (select 'X' as x) select sale_id, 'a' 'b', r'%', "q" from {sales} where !(sale_id == 1)
 select S.*, T.amount as more from {sales} as s join {sales} as t using (sale_id)
 select * from {sales} as s left join (select sale_id, upper(product) as up from {sales}) as u using (sale_id)
 select sale_id, v.title from {sales} join (values ('a', 1.5), (null, 2)) as v (product, title) using (product)
