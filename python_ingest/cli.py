@@ -59,13 +59,13 @@ from python_ingest.commands.status import show_status
 from python_ingest.commands.upkeep import upkeep
 from python_ingest.commands.verify import show_verdicts
 from python_ingest.console.interrupts import end, on_interrupt
+from python_ingest.console.messages import plain_message
 from python_ingest.console.output import output
 from python_ingest.console.process import keep_only_command
 from python_ingest.demo import demo as demonstration
 from python_ingest.demo import tour as sightseeing
 from python_ingest.errors import TidemarkError
 from python_ingest.feeds.declarations import choose
-from python_ingest.project.build import plain_message
 from python_ingest.project.session import warm_session
 from python_ingest.scaffold.reading.choices import Choices, names_in
 from python_ingest.simulators.commands import simulate

@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
 from dbt.adapters.spark.session import Connection as StockConnection
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from python_ingest.adapter.locks import as_errors_of_dbt
 from python_ingest.adapter.settings import FORMATS, embedded_settings
+from python_ingest.console.messages import plain_message, text_of
 from python_ingest.lake.delta_log import has_jvm
-from python_ingest.project.build import plain_message
 from python_ingest.project.connect import REMOTE, check_server, connect_session
 from python_ingest.project.session import embedded_session
 
+logger = AdapterLogger("Tidemark")
 FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 
 
@@ -100,8 +103,8 @@ class TidemarkConnectionManager(SparkConnectionManager):
             with super().exception_handler(sql):
                 yield
         except DbtRuntimeError as error:
-            error.msg = plain_message(error.msg)
-            raise
+            error.msg = plain_message(error.msg, sql)
+            raise error from None
 
 
 class SessionConnection(StockConnection):
@@ -116,19 +119,36 @@ class QuickCursor(Cursor):
 
     Attributes:
         given: the session and the settings last applied to it; a process has one session.
+        statement: the statement whose rows can be read.
     """
 
     given: ClassVar[tuple[Any, dict[str, Any]]] = (None, {})
+    statement = ""
 
     def execute(self, sql: str, *parameters: Any) -> None:
         session, settings = QuickCursor.given
         if settings != self.server_side_parameters or not is_open(session):
             session = session_of(self.server_side_parameters)
             QuickCursor.given = (session, dict(self.server_side_parameters))
-        try:
+        self.statement = sql
+        with in_plain_words(sql):
             self._df = session.sql(sql % parameters if parameters else sql)
-        except AnalysisException as error:
-            raise DbtRuntimeError(str(error)) from error
+
+    def fetchall(self) -> Any:
+        """Return all rows; dbt-spark reads them where no handler of errors is."""
+        with in_plain_words(self.statement):
+            return super().fetchall()
+
+
+@contextmanager
+def in_plain_words(sql: str) -> Iterator[None]:
+    """Raise an error of Spark or Java as one of dbt's, with its whole text in dbt's log."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        text = text_of(error)
+        logger.debug(text)
+        raise DbtRuntimeError(plain_message(text, sql)) from error
 
 
 def session_of(settings: Mapping[str, str]) -> SparkSession:

@@ -21,6 +21,7 @@ from python_ingest.adapter.around_hooks import attach
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
+from python_ingest.adapter.traces import hide_own_macros
 from python_ingest.console.interrupts import end
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class TidemarkAdapter(ModelsAdapter):
             locks.hold_lake(self.config.credentials.server_side_parameters)
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
         logging.getLogger("SQLQueryContextLogger").disabled = True
+        hide_own_macros()
         program = Path(sys.argv[0])
         is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
         if is_dbt and threading.current_thread() is threading.main_thread():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from python_ingest.console.messages import plain_message
 from python_ingest.doctor.finding import Checked, error
 from python_ingest.doctor.secrets import redacted
 from python_ingest.doctor.subject import Subject
@@ -16,7 +17,6 @@ from python_ingest.errors import DbtError, TidemarkError, did_you_mean
 from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.lake.place import lake_folder
 from python_ingest.project import credentials_of, find_root, load, profiles_folder
-from python_ingest.project.build import plain_message
 from python_ingest.project.connect import PORT
 
 PROJECT, PROFILES = "dbt_project.yml", "profiles.yml"

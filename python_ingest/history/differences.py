@@ -11,9 +11,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from python_ingest.console.messages import plain_message
 from python_ingest.errors import TidemarkError
 from python_ingest.history.runs import Run
-from python_ingest.project.build import plain_message
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

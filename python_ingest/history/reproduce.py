@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.version import __version__ as dbt_version
 from pyspark.errors import PySparkException
 
+from python_ingest.console.messages import plain_message
 from python_ingest.errors import TidemarkError
 from python_ingest.history.checkout import code_at
 from python_ingest.history.past import Past
@@ -19,7 +20,6 @@ from python_ingest.history.provenance import HIDDEN, provenance
 from python_ingest.history.runs import UNDO, Run
 from python_ingest.lake.delta_log import make_active
 from python_ingest.project import PARSE, Project, invoke_dbt, target_name
-from python_ingest.project.build import plain_message
 from python_ingest.project.compiled_models import Compiled, compiled, compiled_nodes
 from python_ingest.project.nodes import VIEWS, table_of, tables_below
 from python_ingest.project.verify import AT_ONCE, Verdict, compare, timed

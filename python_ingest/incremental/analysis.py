@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Protocol
 
 import sqlglot
 from sqlglot import TokenType, exp
 
-from python_ingest.incremental.parse import Catalog, Parsed, parse
+from python_ingest.console.messages import plain_message
+from python_ingest.incremental.difference import unlike
+from python_ingest.incremental.literals import UNITS
+from python_ingest.incremental.parse import Catalog, Parsed, parse, tree_of
 from python_ingest.incremental.plan import NESTED, Plan, Request, choose_plan, full
 from python_ingest.incremental.proven_key import Keys, proven_key
 from python_ingest.incremental.shape import Shape
-from python_ingest.incremental.splicing import spliced
+from python_ingest.incremental.spelling import plain
 from python_ingest.incremental.tree import Block, Leaf, Node, render
 from python_ingest.incremental.unsupported import Unsupported
-
-UNITS = {
-    "year",
-    "years",
-    "quarter",
-    "month",
-    "months",
-    "week",
-    "weeks",
-    "day",
-    "days",
-    "hour",
-    "hours",
-    "minute",
-    "second",
-}
-# not 'today', which only a literal knows
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 
 
 @dataclass(frozen=True)
@@ -45,10 +28,12 @@ class Analysed:
 
     Attributes:
         text: the same for two queries only if both mean the same.
+        types: the types of its columns, without their names.
         aggregate, window: the number of such operators, with CTEs where they are read.
     """
 
     text: str
+    types: tuple[str, ...]
     aggregate: int
     window: int
 
@@ -89,7 +74,10 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
     except Unsupported as found:
         return full(request, found.where)
     except Exception as error:  # at worst the run is slow
-        return full(request, f"{type(error).__name__} in its analysis: {str(error).splitlines()[0][:200]}")
+        return full(
+            request,
+            f"Spark does not take it in another spelling: {plain_message(str(error)).partition(chr(10))[0]}",
+        )
 
 
 def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> list[str]:
@@ -124,10 +112,12 @@ def checked(spark: Spark, parsed: Parsed) -> None:
         Unsupported: for such a query.
     """
     for given, tree in parsed.parts:
-        written = _without_aliases(render(tree, _table)).sql("spark")
-        plan = spark.analysed(_with_casts(given))
-        if spark.analysed(written).text != plan.text or _texts(given) - _texts(written):
-            raise Unsupported("SQL that sqlglot writes in another way")
+        text = plain(given)
+        plan = spark.analysed(text)
+        if not _is_same(spark, text, plan, tree):
+            raise unlike(text, lambda other: _is_read_alike(spark, other))
+        if text != given and spark.analysed(given).types != plan.types:
+            raise Unsupported("SQL whose types depend on its spelling")
         for operator, found, part in (
             ("aggregate", plan.aggregate, "groups"),
             ("window", plan.window, "partitions"),
@@ -137,22 +127,23 @@ def checked(spark: Spark, parsed: Parsed) -> None:
                 raise Unsupported(f"{found} {operator} operators, where the query shows {blocks}")
 
 
+def _is_same(spark: Spark, sql: str, plan: Analysed, tree: Node) -> bool:
+    """Return whether a tree means to Spark what a query does."""
+    written = _without_aliases(render(tree, _table)).sql("spark")
+    return spark.analysed(written).text == plan.text and not _texts(sql) - _texts(written)
+
+
+def _is_read_alike(spark: Spark, sql: str) -> bool:
+    tree = tree_of(sql, spark)
+    return _is_same(spark, sql, spark.analysed(sql), tree)
+
+
 def _without_aliases(query: exp.Query) -> exp.Query:
     """Leave out aliases that repeat a column's name, as in what Spark makes of `*`."""
     for alias in list(query.find_all(exp.Alias)):
         if isinstance(alias.this, exp.Column) and alias.this.name == alias.alias:
             alias.replace(alias.this)
     return query
-
-
-def _with_casts(sql: str) -> str:
-    """Write literals such as `date '2025-01-01'` as casts of a text, as sqlglot does."""
-    parts = []
-    for kind, text in pairwise(sqlglot.tokenize(sql, dialect="spark")):
-        is_moment = text.token_type == TokenType.STRING and MOMENT.fullmatch(text.text)
-        if is_moment and kind.token_type in (TokenType.DATE, TokenType.TIMESTAMP, TokenType.TIMESTAMPTZ):
-            parts.append((kind.start, text.end, f"cast('{text.text}' as {kind.text})"))
-    return spliced(sql, parts)
 
 
 def _texts(sql: str) -> set[str]:

@@ -16,7 +16,7 @@ from python_ingest.incremental.shape import Shape, refuse_set_operation, refuse_
 from python_ingest.incremental.tree import Block, Leaf, Node, fill, leaves, reads, render
 from python_ingest.incremental.unsupported import Unsupported
 
-LINEAR = ("from", "inner", "cross")
+LINEAR = ("from", "inner", "cross", "right")
 
 
 def delta(node: Node, changed: Iterable[str]) -> exp.Query:
@@ -85,9 +85,12 @@ def _of_block(block: Block, changed: frozenset[str]) -> list[exp.Query]:
     moved = [item for item in block.items.values() if reads(item.node, changed)]
     if any(reads(nested.node, changed) for nested in block.nested.values()):
         raise Unsupported("a subquery whose source changed")
+    items = list(block.items.values())
     for item in moved:
-        if item.side not in LINEAR or any(other.side in ("right", "full") for other in block.items.values()):
-            raise Unsupported("an outer, semi or anti join whose source changed")
+        # a right or full join after it gives rows also where this source has none
+        after = items[items.index(item) + 1 :]
+        if item.side not in LINEAR or any(other.side in ("right", "full") for other in after):
+            raise Unsupported("an outer, semi or anti join whose source changed", item.on)
     terms: list[exp.Query] = []
     for index, item in enumerate(moved):
         rows = {alias: render(child, present) for alias, child in block.children()}

@@ -126,11 +126,14 @@ def _holds_without_rows(part: exp.Expr, supplied: set[str]) -> bool:
 def _of_nested(block: Block, alias: str) -> Iterator[Equality]:
     """Yield the equalities by which a subquery depends on the row outside it."""
     nested = block.nested[alias]
-    if nested.kind == "in" and nested.outer is not None and len(tables_of(nested.outer)) == 1:
-        inside = exp.column(nested.node.names[0], table=alias, quoted=True)
-        inside.type = _type_of(nested.node, nested.node.names[0])
-        if not _holds_without_rows(nested.outer, null_supplied(block)):
-            yield from _pair(nested.outer, inside, next(iter(tables_of(nested.outer))), alias)
+    if nested.kind == "in" and nested.outer is not None:
+        outer = nested.outer.expressions if isinstance(nested.outer, exp.Tuple) else [nested.outer]
+        for one, name in zip(outer, nested.node.names, strict=False):
+            sources = tables_of(one)
+            if len(sources) == 1 and not _holds_without_rows(one, null_supplied(block)):
+                inside = exp.column(name, table=alias, quoted=True)
+                inside.type = _type_of(nested.node, name)
+                yield from _pair(one, inside, next(iter(sources)), alias)
     if not isinstance(nested.node, Block):
         return
     for part in nested.node.where:

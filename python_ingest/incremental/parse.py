@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
@@ -14,6 +13,8 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 from sqlglot.schema import MappingSchema
 
+from python_ingest.incremental.notation import read, refuse_unreadable, resolved, unreadable, without_using
+from python_ingest.incremental.spelling import plain
 from python_ingest.incremental.tree import Node, build
 from python_ingest.incremental.unsupported import Unsupported, note_lines
 
@@ -86,25 +87,33 @@ def parse(sql: str, catalog: Catalog) -> Parsed:
     return Parsed(tree, tuple((text, _tree(text, closed, [])) for text in (sql, *opened)))
 
 
+def tree_of(sql: str, catalog: Catalog) -> Node:
+    """Parse a query into a tree in which views are tables.
+
+    Raises:
+        Unsupported: as `parse` does.
+    """
+    return _tree(sql, Closed(catalog), [])
+
+
 def _tree(sql: str, catalog: Catalog, opened: list[str]) -> Node:
     try:
         query = _qualified(sql, catalog, opened)
         scope = build_scope(annotate_types(query, schema=_schema(query, catalog), dialect=DIALECT))
     except SqlglotError as error:
-        raise Unsupported(f"SQL that sqlglot cannot parse ({str(error).splitlines()[0]})") from None
+        raise Unsupported(unreadable(error)) from None
     if scope is None:
         raise Unsupported("a statement that is not a query")
     return build(scope)
 
 
 def _qualified(sql: str, catalog: Catalog, opened: list[str]) -> exp.Query:
-    parsed = sqlglot.parse_one(sql, dialect=DIALECT)
-    if not isinstance(parsed, exp.Query):
-        raise Unsupported("a statement that is not a query")
-    if any(found.args.get("recursive") for found in parsed.find_all(exp.With)):
-        raise Unsupported("with recursive")
+    parsed = read(plain(sql))
     note_lines(parsed)
+    refuse_unreadable(parsed)
+    parsed = resolved(parsed, lambda table: _columns(table, catalog))
     query = qualify(parsed, schema=_schema(parsed, catalog), dialect=DIALECT)
+    query = without_using(query)
     query = _without_ctes(query)
     for function in query.find_all(exp.Anonymous):
         function.meta["group"] = catalog.group(function.name)
@@ -166,10 +175,13 @@ def _inline(query: exp.Expr, ready: Mapping[str, exp.Expr]) -> None:
 def _renamed(cte: exp.CTE) -> exp.Expr:
     """Return a CTE's query; its column list, as in `with t(a, b) as …`, becomes the names of its columns."""
     query: exp.Expr = cte.this
+    first = query
+    while isinstance(first, exp.SetOperation):
+        first = first.this
     names = cte.args["alias"].args.get("columns") or []
-    if names and isinstance(query, exp.Select):
-        for name, one in zip(names, list(query.expressions), strict=True):
+    if names and isinstance(first, exp.Select):
+        for name, one in zip(names, list(first.expressions), strict=True):
             one.replace(exp.alias_(one.unalias().copy(), name.copy()))
     elif names:
-        raise Unsupported("with … (columns)")
+        raise Unsupported("with … (columns)", query)
     return query

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import sqlglot
 from sqlglot import exp
 
 from python_ingest.incremental.splicing import spliced
+
+# a version that the query chooses
+AS_OF = re.compile(r"\s+(for\s+)?(system_)?(version|timestamp|time)\s+as\s+of\b", re.IGNORECASE)
 
 
 def named_tables(sql: str) -> list[str]:
@@ -37,6 +41,7 @@ def pinned(sql: str, readings: Mapping[str, str]) -> str:
         schema, dot, table = tokens[index : index + 3]
         name = f"{schema.text}.{table.text}".lower()
         beside = tokens[index - 1 : index] + tokens[index + 3 : index + 4]
-        if dot.text == "." and name in by_name and all(token.text != "." for token in beside):
+        is_name = dot.text == "." and all(token.text != "." for token in beside)
+        if is_name and name in by_name and not AS_OF.match(sql[table.end + 1 :]):
             parts.append((schema.start, table.end, by_name[name]))
     return spliced(sql, parts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from python_ingest.incremental.readings import changed_rows, present, previous
-from python_ingest.incremental.shape import Shape
+from python_ingest.incremental.shape import HIDING_WINDOW, Shape
 from python_ingest.incremental.trace import ROW, Tracer
 from python_ingest.incremental.tree import Block, Leaf, Node, leaves, reads, render
 from python_ingest.incremental.unsupported import Unsupported
@@ -153,12 +153,19 @@ def _varies(root: Node, name: str, *, may_join: bool = False) -> bool:
 
 def _why(root: Node, moved: Sequence[Leaf], key: Sequence[str], may_join: bool) -> Unsupported:
     """Return the construct that hides from changed rows which columns of the result they alter."""
+    found: list[Unsupported] = []
     for name in (*key, *root.names):
         for leaf in moved:
             tracer = Tracer(root, leaf, may_join)
             if tracer.column(name) is None and tracer.why is not None:
-                return tracer.why
-    return Unsupported("sources that share no column of the result")
+                found.append(tracer.why)
+    if not found:
+        return Unsupported("sources that share no column of the result")
+    # a window hides each column that is not one of its partitions; these may have a reason of their own
+    others = [one for one in found if not one.construct.startswith(HIDING_WINDOW)]
+    if not others and isinstance(root, Block) and Shape(root).groups is None:
+        return Unsupported(f"{found[0].construct}: add it", line=found[0].line)
+    return (others or found)[0]
 
 
 def _traces(root: Node, leaf: Leaf, name: str, *, may_join: bool = False) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from python_ingest.incremental.unsupported import Unsupported
+from python_ingest.incremental.unsupported import Unsupported, as_written
 
 TYPE = exp.DataType.Type
 WHOLE = [TYPE.TINYINT, TYPE.SMALLINT, TYPE.INT, TYPE.BIGINT]  # narrow to wide
@@ -62,7 +62,7 @@ OF_MOMENTS = (
     exp.DateAdd,
     exp.DateSub,
 )
-NAMED = {"hour", "minute", "second", "weekday", "weekofyear", "dayofmonth", "last_day"}
+NAMED = {"hour", "minute", "second", "weekday", "weekofyear", "dayofmonth", "last_day", "date_sub"}
 
 
 def require_safe(expression: exp.Expr) -> exp.Expr:
@@ -73,8 +73,13 @@ def require_safe(expression: exp.Expr) -> exp.Expr:
     """
     for part in expression.walk():
         if not _is_safe(part):
-            raise Unsupported("an expression that may fail", part)
+            raise Unsupported(_why(part), part)
     return expression
+
+
+def _why(part: exp.Expr) -> str:
+    remedy = ": use try_cast" if isinstance(part, exp.Cast) else ""
+    return f"{as_written(part)} may fail for some values{remedy}"
 
 
 def _is_safe(part: exp.Expr) -> bool:
@@ -88,6 +93,8 @@ def _is_safe(part: exp.Expr) -> bool:
     if isinstance(part, exp.Func) and not isinstance(part, SAFE):
         name = part.name if isinstance(part, exp.Anonymous) else part.sql_name()
         given = part.expressions[0] if isinstance(part, exp.Anonymous) and part.expressions else part.this
+        if name.lower() == "date_format":
+            return isinstance(part.expressions[-1], exp.Literal) and _is_moment(given)
         return name.lower() in NAMED and _is_moment(given)
     return isinstance(part, SAFE)
 

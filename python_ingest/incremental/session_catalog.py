@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOTATION = ("EliminateSubqueryAliases", "EliminateView")
-RULES = ("BooleanSimplification", "RemoveRedundantAliases", "CollapseProject", "RemoveNoopOperators")
+RULES = ("BooleanSimplification", "RemoveRedundantAliases", "RemoveNoopOperators")
+# a join without a condition, and one whose condition is true
+CROSS = re.compile(r"^([\s:+|'-]*)Join (?:Cross|Inner, true)(?=,|$)", re.MULTILINE)
+UNIT = re.compile(r"(date_trunc|timestampdiff|timestampadd)\(\w+,|trunc\([^()]*, \w+\)", re.IGNORECASE)
 OPERATOR = r"^[\s:+|'-]*{} \["
 
 
@@ -62,15 +65,22 @@ class SessionCatalog:
 
         That is aliases, CTEs, views, and the case of words such as 'week'.
         """
-        plan = self.spark.sql(sql)._jdf.queryExecution().analyzed()
-        for rule in _rules(self.spark):
+        query = self.spark.sql(sql)
+        plan = query._jdf.queryExecution().analyzed()
+        first, collapse, then = _rules(self.spark)
+        for rule in first:
             plan = rule.apply(plan)
-        text = str(plan.canonicalized().treeString(True, False, 1_000_000, False)).lower().replace("!", "")
+        for _ in range(2):
+            for rule in then:
+                plan = rule.apply(plan)
+            plan = collapse.apply(plan, True)  # an alias that the same select uses again, too
+        text = of_notation(str(plan.canonicalized().treeString(True, False, 1_000_000, False)))
         found = {
-            name: len(re.findall(OPERATOR.format(name), text, re.MULTILINE))
+            name: len(re.findall(OPERATOR.format(name), text, re.MULTILINE | re.IGNORECASE))
             for name in ("aggregate", "window")
         }
-        return Analysed(text, **found)
+        types = tuple(one.dataType.simpleString().lower() for one in query.schema.fields)
+        return Analysed(text, types, **found)
 
 
 def types_of(spark: SparkSession, sql: str) -> dict[str, str]:
@@ -78,11 +88,26 @@ def types_of(spark: SparkSession, sql: str) -> dict[str, str]:
     return {one.name.lower(): one.dataType.simpleString() for one in spark.sql(sql).schema.fields}
 
 
+def of_notation(plan: str) -> str:
+    """Return the text of a plan without what belongs to a query's notation alone: case, and kinds of joins.
+
+    Where columns name fields of a struct, case is a part of the result: `to_json(struct(Id))`.
+    """
+    plan = CROSS.sub(r"\1Join Inner", plan).replace("!", "")
+    if "struct" not in plan.lower():
+        return plan.lower()
+    return UNIT.sub(lambda found: found[0].lower(), plan)
+
+
 @lru_cache(maxsize=1)
-def _rules(spark: SparkSession) -> tuple[Any, ...]:
-    """Return the rules of Spark's optimizer that take the notation out of a plan."""
+def _rules(spark: SparkSession) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+    """Return the rules of Spark's optimizer that take the notation out of a plan.
+
+    The second one puts expressions in the place of their aliases.
+    """
     jvm: Any = spark.sparkContext._jvm
     catalyst = jvm.org.apache.spark.sql.catalyst
     first = [getattr(getattr(catalyst.analysis, f"{rule}$"), "MODULE$") for rule in NOTATION]
     then = [getattr(getattr(catalyst.optimizer, f"{rule}$"), "MODULE$") for rule in RULES]
-    return (*first, catalyst.optimizer.InlineCTE(True, False), *then, *then)
+    collapse = getattr(getattr(catalyst.optimizer, "CollapseProject$"), "MODULE$")
+    return (*first, catalyst.optimizer.InlineCTE(True, False)), collapse, tuple(then)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from python_ingest.incremental.tree import Block, SetOperation
-from python_ingest.incremental.unsupported import Unsupported
+from python_ingest.incremental.unsupported import Unsupported, as_written
 
+HIDING_WINDOW = "a window by"
 AGGREGATES = "agg_funcs"  # Spark's group of aggregate functions
 
 
@@ -39,10 +40,16 @@ class Shape:
             if not keys:
                 return Unsupported("a window without partition by", window)
             if not _is_of(expression, keys):
-                return Unsupported("a window", window)
+                return Unsupported(self._missing(keys), window)
         if next(_special(expression), None) is not None:
             return Unsupported("a subquery, window or generator", expression)
         return None
+
+    def _missing(self, keys: list[exp.Expr]) -> str:
+        """Return the reason for a window whose partitions cannot be told from the result."""
+        given = list(self.block.outputs.values())
+        wanted = [key for key in keys if not any(key == one for one in given)] or keys
+        return f"{HIDING_WINDOW} {as_written(wanted[0])}, which is not in the select"
 
 
 def refuse_unsupported(block: Block) -> None:
@@ -50,8 +57,6 @@ def refuse_unsupported(block: Block) -> None:
     arguments = block.select.args
     if arguments.get("limit") or arguments.get("offset"):
         raise Unsupported("limit" if arguments.get("limit") else "offset", block.select)
-    if arguments.get("windows") or any(window.args.get("alias") for window in _windows(block)):
-        raise Unsupported("a named window", block.select)
     for name in ("pivots", "sample", "match", "connect"):
         if arguments.get(name):
             raise Unsupported(name, block.select)

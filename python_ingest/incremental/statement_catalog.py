@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.incremental.analysis import Analysed
-from python_ingest.incremental.session_catalog import SessionCatalog
+from python_ingest.incremental.session_catalog import SessionCatalog, of_notation
 from python_ingest.incremental.unsupported import Unsupported
 from python_ingest.lake.delta_log import has_jvm
 
@@ -35,6 +35,7 @@ OPTIMIZED = "== Optimized Logical Plan =="
 PHYSICAL = "== Physical Plan =="
 NUMBER = re.compile(r"\w*#(\d+)L?")
 OPERATOR = re.compile(r"^(?P<depth>[\s:+|'-]*)(?P<name>[A-Za-z]+)(?P<rest>.*)")
+KIND = re.compile(r": ([^:]*?)(?=, [^:,]*:|$)")  # in `a: int, b: decimal(10,2)`
 DEFINITION = re.compile(r" (\d+)")
 
 Row = Mapping[str, Any]
@@ -93,7 +94,8 @@ class StatementCatalog:
         numbers: dict[str, int] = {}
         plain = NUMBER.sub(lambda one: f"#{numbers.setdefault(one[1], len(numbers))}", optimized)
         operators = _operators(analysed)
-        return Analysed(plain.lower(), operators["Aggregate"], operators["Window"])
+        types = tuple(KIND.findall(analysed.strip().partition("\n")[0].lower()))
+        return Analysed(of_notation(plain), types, operators["Aggregate"], operators["Window"])
 
     def _described(self, table: str) -> dict[str, str] | None:
         try:

@@ -21,7 +21,7 @@ from python_ingest.incremental.links import check_nested, holds_among, paths, si
 from python_ingest.incremental.safety import require_safe
 from python_ingest.incremental.shape import Shape, refuse_set_operation, refuse_unsupported
 from python_ingest.incremental.tree import Block, Leaf, Node, SetOperation, leaves, tables_of, type_of
-from python_ingest.incremental.unsupported import Unsupported
+from python_ingest.incremental.unsupported import Unsupported, as_written
 
 ROW = "__tidemark_row"  # the changed row, in a trace
 
@@ -120,7 +120,7 @@ class Tracer:
     def _column(self, place: Place, column: exp.Expr) -> exp.Expr:
         block, inside = place.block, place.inside
         if not isinstance(column, exp.Column):
-            raise Unsupported("an expression")
+            raise Unsupported(as_written(column), column)
         why = "a column of an outer join"
         if column.table == inside and not (place.is_origin and inside in null_supplied(block)):
             try:
@@ -136,7 +136,7 @@ class Tracer:
                 except Unsupported as found:
                     why = found.construct
         if column.table == inside or column.table in null_supplied(block):
-            raise Unsupported(why)
+            raise Unsupported(why, column)
         if not place.may_join:
             raise Unsupported("a join")
         return under(column, self._join(block, inside, column.table))
@@ -181,7 +181,7 @@ class Tracer:
                 return self.joins[id(block), wanted].alias
             except Unsupported:
                 self.joins = before
-        raise Unsupported("a join without an equality")
+        raise _no_equality(block, wanted)
 
     def _add(self, block: Block, inside: str, known: list[str], alias: str) -> None:
         if (id(block), alias) in self.joins:
@@ -201,7 +201,7 @@ class Tracer:
                 same = exp.NullSafeEQ if equality.null_safe else exp.EQ
                 conditions.append(same(this=exp.paren(require_safe(left)), expression=exp.paren(right)))
         if not conditions:
-            raise Unsupported("a join without an equality")
+            raise _no_equality(block, alias)
         self.joins[id(block), alias] = Join(name, item.node, tuple(conditions))
 
     def _known(self, block: Block, inside: str, equality: Equality) -> exp.Expr:
@@ -219,3 +219,13 @@ class Tracer:
 
     def _holds(self, node: Node) -> bool:
         return any(found is self.leaf for found in leaves(node))
+
+
+def _no_equality(block: Block, alias: str) -> Unsupported:
+    """Return the reason why the rows of a source cannot be found from those of the others."""
+    conditions = [item.on for item in block.items.values() if item.on is not None]
+    for on in conditions:
+        if alias in tables_of(on):
+            what = "not all rows meet" if on.find(exp.EQ, exp.NullSafeEQ) else "is no equality"
+            return Unsupported(f"a join on {as_written(on)}, which {what}", on)
+    return Unsupported(f"a join with {alias} without an equality", block.select)

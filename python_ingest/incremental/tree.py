@@ -114,9 +114,9 @@ def leaves(node: Node) -> Iterator[Leaf]:
     """Yield the tables that a query reads, once for each place where it reads them."""
     if isinstance(node, Leaf):
         yield node
-        return
-    for _, child in node.children():
-        yield from leaves(child)
+    else:
+        for _, child in node.children():
+            yield from leaves(child)
 
 
 def reads(node: Node, tables: Collection[str]) -> bool:
@@ -157,12 +157,21 @@ def _take(block: Block, scope: Scope, holder: exp.From | exp.Join, side: str) ->
         node = build(below)
     elif isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
         if source.args.get("joins") or source.args.get("sample"):
-            raise Unsupported("tablesample" if source.args.get("sample") else "nested join")
+            raise Unsupported("tablesample" if source.args.get("sample") else "nested join", source)
         node = Leaf(".".join(part.name for part in source.parts).lower(), source.meta.get("columns", {}))
     else:
-        raise Unsupported(type(source).__name__.lower())
+        raise Unsupported(_named(source), source)
     block.items[alias] = Item(alias, node, side, holder.args.get("on"))
     source.replace(_table(alias, alias))
+
+
+def _named(source: exp.Expr) -> str:
+    """Return what a source is that is no table and no subquery."""
+    if isinstance(source, exp.Lateral):
+        return "a lateral subquery: write a join with the subquery"
+    if isinstance(source, exp.Values):
+        return "a list of values of several kinds, or of more than 100 rows: make it a seed"
+    return type(source).__name__.lower()
 
 
 def _side(join: exp.Join) -> str:

@@ -13,10 +13,10 @@ class Unsupported(Exception):
         line: the line of the query in which it stands; None if it is not known.
     """
 
-    def __init__(self, construct: str, part: exp.Expr | None = None) -> None:
+    def __init__(self, construct: str, part: exp.Expr | None = None, line: int | None = None) -> None:
         super().__init__(construct)
         self.construct = construct
-        self.line = _line_of(part)
+        self.line = line if line is not None else _line_of(part)
 
     @property
     def where(self) -> str:
@@ -26,10 +26,26 @@ class Unsupported(Exception):
 
 def note_lines(query: exp.Expr) -> None:
     """Keep the line of each part of a query, before its names are replaced."""
-    for part in query.find_all(exp.Select, exp.Window, exp.Group, exp.Join, exp.AggFunc):
-        lines = [one.meta["line"] for one in part.find_all(exp.Identifier) if "line" in one.meta]
-        if lines:
-            part.meta["query_line"] = min(lines)
+    for name in query.find_all(exp.Identifier):
+        line = name.meta.get("line")
+        part = name.parent
+        while line is not None and part is not None and line < part.meta.get("query_line", line + 1):
+            part.meta["query_line"] = line
+            part = part.parent
+
+
+def as_written(part: exp.Expr) -> str:
+    """Return a part of a query for a message: short, and without the names of its source."""
+
+    is_of_one = len({column.table for column in part.find_all(exp.Column)}) < 2
+
+    def bare(one: exp.Expr) -> exp.Expr:
+        if not isinstance(one, exp.Column):
+            return one
+        return exp.column(one.name, None if is_of_one else one.table or None)
+
+    text = part.copy().transform(bare).sql("spark", normalize_functions="lower")
+    return f"`{text if len(text) <= 80 else text[:79] + '…'}`"
 
 
 def _line_of(part: exp.Expr | None) -> int | None:

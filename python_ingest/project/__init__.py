@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from python_ingest.console.messages import plain_message
 from python_ingest.errors import DbtError, DeclarationError, TidemarkError
 from python_ingest.feeds.declarations import Feed, declared_feeds
-from python_ingest.project.build import plain_message
 from python_ingest.project.nodes import stored, table_of
 
 OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # never run: its `meta` has the schema of the state tables

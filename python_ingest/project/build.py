@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from python_ingest.console.messages import plain_message
 from python_ingest.errors import DbtError
 from python_ingest.project.nodes import table_of
 
 Progress = Callable[[str], None]
 TABLES = ("seed", "model", "snapshot")
-TRACE = ("at org.", "at java.", "at scala.", "at io.", "JVM stacktrace", "Caused by:", "== SQL")
-BEFORE_PLAN = re.compile(r"SQLSTATE: \w+.*;$")
-RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (?P<said>.*?)(?: SQLSTATE: \w+)?\n")
-WRAPPERS = ("Runtime Error", "Database Error", "Parsing Error")
 
 
 @dataclass(frozen=True)
@@ -100,19 +96,3 @@ def summarize(results: Iterable[Any]) -> Built:
         elif node.resource_type in ("test", "unit_test"):
             built.passed += 1
     return built
-
-
-def plain_message(message: str | None) -> str:
-    """Return a message of dbt or Spark without stack traces and query plans."""
-    if raised := RAISED.search(message or ""):
-        return raised["said"].strip()
-    lines = []
-    for line in (message or "").splitlines():
-        if line.lstrip().startswith(TRACE):
-            break
-        if line.strip() and line.strip() not in WRAPPERS:
-            lines.append(line.rstrip())
-        if BEFORE_PLAN.search(line):
-            lines[-1] = lines[-1].rstrip(";")
-            break
-    return "\n".join(lines[:12])

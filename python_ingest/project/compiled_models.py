@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from python_ingest.console.messages import plain_message
 from python_ingest.errors import DbtError
 from python_ingest.incremental.pinning import pinned
 from python_ingest.project import PARSE, invoke_dbt
-from python_ingest.project.build import plain_message
 from python_ingest.project.model_way import Way, model_way
 from python_ingest.project.nodes import table_of
 from python_ingest.project.selection import similar_names

@@ -53,7 +53,7 @@ class Construct:
 
 def constructs() -> Iterator[Construct]:
     for row in ROW.finditer(PAGE):
-        sql = re.sub(r"\b(from|join) (sales|products|returns)\b", r"\1 shop.\2", row["sql"])
+        sql = re.sub(r"(\bfrom|\bjoin|,) (sales|products|returns)\b(?!\.)", r"\1 shop.\2", row["sql"])
         yield Construct(row["what"], sql, row["how"])
 
 

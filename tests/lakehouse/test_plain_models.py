@@ -147,7 +147,34 @@ def test_a_model_may_limit_what_a_changed_row_costs(guarded: Guarded, models: Pa
     assert "(max_bytes_per_changed_row)" in guarded.run("ranked")
     assert latest_version(guarded.spark, guarded.table("ranked")) == version
     (models / "ranked.sql").write_text(sql.replace("META", limit.replace("stop", "warn")))
-    assert guarded.said("ranked")["ranked"] == "1 inserted; in full: a window (line 5)"
+    why = "a window by `amount`, which is not in the select: add it (line 5)"
+    assert guarded.said("ranked")["ranked"] == f"1 inserted; in full: {why}"
+
+
+BROKEN = {
+    "doubled": "select\n    id,\n    (select other.amount from {{ ref('guarded') }} as other) as part",
+    "misspelled": "select\n    id,\n    amuont",
+    "stopped": "select id {{ stop('Ask the owner.') }}",
+}
+
+
+def test_a_failed_model_is_said_in_words(guarded: Guarded, models: Path) -> None:
+    """R1.4: no Java, no plan, no trace of the engine's macros; a trace of the user's own macro stays."""
+    macro = "{% macro stop(why) %}{{ exceptions.raise_compiler_error(why) }}{% endmacro %}"
+    (models.parent / "macros").mkdir(exist_ok=True)
+    (models.parent / "macros" / "stop.sql").write_text(macro)
+    for name, sql in BROKEN.items():
+        text = f"{{{{ config(unique_key='id') }}}}\n{sql}\nfrom {{{{ ref('guarded') }}}}"
+        (models / f"{name}.sql").write_text(text)
+    guarded.insert("(1, 5), (2, 7)")
+    results = guarded.invoke("run", "--select", "guarded", *BROKEN).results
+    said = {one.node.name: one.message for one in results if one.node.name in BROKEN}
+    assert "[SCALAR_SUBQUERY_TOO_MANY_ROWS]" in said["doubled"]
+    assert "(at `amuont`)" in said["misspelled"]
+    assert "> in macro stop (macros/stop.sql)" in said["stopped"]
+    for message in (said["doubled"], said["misspelled"]):
+        for word in ("org.apache", "An error occurred", "SQLSTATE", "> in macro", "+- ", "#"):
+            assert word not in message, message
 
 
 def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: Path) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from python_ingest.commands.landed import print_landed
+from python_ingest.console.messages import plain_message
 from python_ingest.console.output import output
 from python_ingest.feeds.declarations import feeds_of
 from python_ingest.files.acceptance import Landed
-from python_ingest.project.build import plain_message
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1
@@ -28,9 +28,30 @@ MISMATCH = """Runtime Error
 
 def test_a_message_has_no_plan() -> None:
     """The plan of a query that cannot be resolved is as long as the query is complicated."""
-    said = '  [DATATYPE_MISMATCH] Cannot resolve "date_add(amount, 1)". SQLSTATE: 42K09; line 4 pos 9'
+    said = '[DATATYPE_MISMATCH] Cannot resolve "date_add(amount, 1)". (line 4)'
     assert plain_message(MISMATCH) == said
-    assert plain_message("Compilation Error\n  first;\n  second") == "Compilation Error\n  first;\n  second"
+    assert plain_message("Compilation Error\n  first;\n  second") == "first;\nsecond"
+
+
+# what Spark, Delta, Iceberg, a Thrift server, Spark Connect, Python and dbt raise, and what a user sees of it
+ERRORS = Path(__file__).with_name("errors_of_spark.txt").read_text(encoding="utf-8").split("====\n")
+SHOWN = dict(error.rstrip("\n").split("\n---- is shown as\n") for error in ERRORS)
+
+
+@pytest.mark.parametrize("message", SHOWN)
+def test_an_error_is_said_in_words(message: str) -> None:
+    """R1.4: what Spark, Delta, Iceberg, a server and dbt raise, without Java, ids, traces and plans."""
+    assert plain_message(message) == SHOWN[message]
+    assert plain_message(SHOWN[message]) == SHOWN[message]
+
+
+def test_a_message_quotes_the_line_of_the_user() -> None:
+    """R1.4: a statement of the engine around a query moves its lines, so the line itself is shown."""
+    message = "[MISSING] Column `b`. SQLSTATE: 42703; line 3 pos 4;\n'Project ['b]"
+    users = "/* {} */\ncreate table x as\n  select b\n  from y"
+    assert plain_message(message, users) == "[MISSING] Column `b`. (at `select b`)"
+    assert plain_message(message, "merge into x\nusing\nmerge x") == "[MISSING] Column `b`."
+    assert plain_message(message, "a\nb\nselect __tidemark_net") == "[MISSING] Column `b`."
 
 
 def test_a_missing_column_is_printed() -> None:
