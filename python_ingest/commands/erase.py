@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from python_ingest.commands.opening import opened
-from python_ingest.commands.options import ErasedFeed, OnlyPlan, PersonKey
+from python_ingest.commands.options import ErasedFeed, KeyFile, OnlyPlan, PersonKey
 from python_ingest.console.output import count_of, first_of, output
 from python_ingest.erasure.erasure import Erasure, erasure_of
 from python_ingest.erasure.search import SHORTEST
@@ -27,10 +27,19 @@ class FoundError(TidemarkError):
     """The proof found the person."""
 
 
-def erase(feed: ErasedFeed, key: PersonKey, only_plan: OnlyPlan = False) -> None:
+def erase(
+    feed: ErasedFeed, key: PersonKey = None, key_file: KeyFile = None, only_plan: OnlyPlan = False
+) -> None:
     """Erase a person: rows, earlier versions, logs; prove it, and keep the rows from landing again."""
+    if bool(key) == bool(key_file):
+        raise TidemarkError(
+            "The person's key is not given, or given twice.",
+            "Give either --key, such as --key customer_id=42, or --key-file.",
+        )
+    lines = key_file.read().splitlines() if key_file else ()
+    given = key or [line for line in lines if line.strip()]
     lakehouse = opened()
-    erase_person(warm_session(lakehouse.root), lakehouse, feed, key, only_plan=only_plan)
+    erase_person(warm_session(lakehouse.root), lakehouse, feed, given, only_plan=only_plan)
 
 
 def erase_person(
@@ -79,6 +88,9 @@ def _run(erasure: Erasure) -> None:
             f"{', '.join(proof.short)} has fewer than {SHORTEST} characters: searched in tables, not in bytes"
         )
         output.note("short", said, columns=proof.short)
+        if proof.keyless:
+            said = f"{first_of(proof.keyless)}: no model writes them, nor have they the key; look there"
+            output.note("not searched", said, tables=proof.keyless)
     if not erasure.person.feed.external.pii:
         output.note(
             "no pii", f"feed '{erasure.person.feed.name}' declares no `pii` columns to search in bytes"
@@ -90,9 +102,6 @@ def _run(erasure: Erasure) -> None:
     for column, number in personal.shared.items():
         said = f"{count_of(number, 'value')} of {column} not searched: other persons have the same"
         output.note("shared", said, column=column)
-    if proof.outside:
-        said = f"{first_of(proof.outside)} of the project's folder: delete these files"
-        output.note("found outside the lake", said, paths=proof.outside)
     if proof.hits:
         listed = "".join(f"\n    {hit}" for hit in proof.hits[:SHOWN])
         raise FoundError(
@@ -109,3 +118,8 @@ def _tell_files(erasure: Erasure) -> None:
     elif files:
         said = f"{feed.external.source} may still have the person; delete them there"
         output.note("source", said, paths=files)
+    if examples := erasure.examples():
+        said = (
+            f"{first_of(examples, SHOWN)}: files of the project with values of the person; replace them there"
+        )
+        output.note("examples", said, paths=examples)

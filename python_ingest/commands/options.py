@@ -93,5 +93,13 @@ LogOlderThan = Annotated[
 OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what would be done; change nothing.")]
 ErasedFeed = Annotated[str, typer.Option("--feed", help="The feed that has the person's rows.")]
 PersonKey = Annotated[
-    list[str], typer.Option("--key", help="column=value of the feed; repeat it for a key of several columns.")
+    Optional[list[str]],
+    typer.Option("--key", help="column=value of the feed; repeat it for a key of several columns."),
+]
+KeyFile = Annotated[
+    Optional[typer.FileText],
+    typer.Option(
+        help="A file with one column=value a line, or `-` for the standard input: no list of "
+        "processes and no history of a shell has the values."
+    ),
 ]

@@ -19,7 +19,9 @@ from python_ingest.erasure.landed import Landed
 from python_ingest.erasure.messages import erase_messages, quoting_runs
 from python_ingest.erasure.person import Person, Personal, parsed_key, person_of, personal_values
 from python_ingest.erasure.proof import Proof, prove
-from python_ingest.erasure.tables import Dependent, delete_rows, dependents, failed_batch, rows_of
+from python_ingest.erasure.search import search
+from python_ingest.erasure.tables import Dependent, copies, delete_rows, dependents, rows_of, strays
+from python_ingest.erasure.written_files import FolderOfProject, clean, folders_of, own_files
 from python_ingest.errors import DbtError, TidemarkError
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
 from python_ingest.lake.purge import is_prepared, prepare, purge
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROUNDS = 3  # of builds until none writes a table
-BATCH = "dropped with all rows: a batch that failed an audit"
 NO_TESTS = ("--exclude-resource-type", "test", "unit_test", "seed")
 
 
@@ -92,11 +93,12 @@ class Erasure:
         if (marks := self.landed.marks()) is not None:
             yield Step(self.landed.batches, "keys removed from the marks", marks.count())
         for one in self._dependents():
-            yield Step(one.table, _planned(one), rows_of(self.spark, self.person, one))
-        for batch in self._failed_batches():
-            yield Step(batch, BATCH, self.spark.table(batch).count())
+            yield Step(one.table, one.planned, rows_of(self.spark, self.person, one))
+        for table, said in self._copies().items():
+            yield Step(table, said, self.spark.table(table).count())
         if (quoting := self._quoting_runs()) is not None:
             yield Step(self._runs, "messages that quote the person removed", quoting.count())
+        yield from self._clean(is_plan=True)
 
     def run(self) -> Iterator[Step]:
         """Erase the person; yield each step that is done.
@@ -112,6 +114,7 @@ class Erasure:
         yield from self._remove_rows()
         yield from self._purge()
         yield from self._erase_messages(is_started=is_started)
+        yield from self._clean()
         self.proof = self._prove()
         self._counts[self.landed.bronze] = self.landed.erased().count()  # also those of a killed attempt
         result = Result(self._counts, len(self.proof.hits), self.proof.files)
@@ -125,9 +128,9 @@ class Erasure:
             yield self._done(self.landed.batches, "erased: keys of marks", self.landed.erase_marks())
         yield self._done(self.landed.bronze, "erased", self.landed.erase_rows())
         self._settle()
-        for batch in self._failed_batches():
-            self.spark.sql(f"drop table {batch} purge")
-            yield Step(batch, BATCH)
+        for table, said in self._copies().items():
+            self.spark.sql(f"drop table {table} purge")
+            yield Step(table, said)
         for one in self._dependents():
             if one.keeps:
                 yield self._done(one.table, "deleted", delete_rows(self.spark, self.person, one))
@@ -188,8 +191,8 @@ class Erasure:
         return quoting_runs(self.spark, self.person, self.personal.texts(self.person), self._runs)
 
     def _prove(self) -> Proof:
-        found = self._dependents()
-        return prove(self.landed, self.personal, found, self.project.root)
+        others = strays(self.spark, self.project, self.person)
+        return prove(self.landed, self.personal, self._dependents(), others, self._folders())
 
     def _build(self) -> None:
         """Run the models and snapshots that depend on the feed, and have been built before."""
@@ -217,9 +220,22 @@ class Erasure:
         if doubt := lost_rows.doubt():
             lost_rows.record(lost_rows.settle(doubt), utc_now())
 
-    def _failed_batches(self) -> list[str]:
-        batches = [failed_batch(self.project, one.table) for one in self._dependents()]
-        return [batch for batch in batches if table_exists(self.spark, batch)]
+    def _copies(self) -> dict[str, str]:
+        return copies(self.spark, self.project, self.person)
+
+    def _clean(self, *, is_plan: bool = False) -> Iterator[Step]:
+        """Take the values out of what dbt and Tidemark have written in the project's folder."""
+        for folder in self._folders():
+            if said := clean(folder, self.personal.texts_of_project(self.person), is_plan=is_plan):
+                yield Step(f"folder {folder.name}", said)
+
+    def examples(self) -> list[str]:
+        """Return the files of the project, such as unit tests, that have a value of the person."""
+        found = search(".", own_files(self.project), self.personal.texts(self.person))
+        return [hit.removeprefix("./").partition(" (")[0] for hit in found.hits]
+
+    def _folders(self) -> list[FolderOfProject]:
+        return folders_of(self.project.root)
 
     def _dependents(self) -> Sequence[Dependent]:
         return dependents(self.spark, self.project, self.person)
@@ -247,11 +263,3 @@ def erasure_of(spark: SparkSession, project: Project, feed: Feed, texts: Sequenc
     erasures = Erasures(spark, project.ops_schema, feed.name)
     version = present_version(spark, feed.table)
     return Erasure(spark, project, person_of(spark, feed, key, erasures, version), erasures)
-
-
-def _planned(one: Dependent) -> str:
-    if one.keeps and one.columns is None:
-        return "it keeps earlier rows and has no column of the key: set meta.erasure_key; only searched"
-    if one.keeps and one.columns is not None:
-        return f"rows deleted by {', '.join(one.columns.values())}: it keeps what its source no longer has"
-    return "built again from its sources"

@@ -150,6 +150,10 @@ class Personal:
         """Return these values and those of the key, if they are long enough to be searched."""
         return searchable([*person.key.values(), *chain.from_iterable(self.values.values())])
 
+    def texts_of_project(self, person: Person) -> list[str]:
+        """Return the values as `texts` does, and short ones of the key as command lines have them."""
+        return [*self.texts(person), *(f"{column}={value}" for column, value in person.key.items())]
+
 
 def personal_values(spark: SparkSession, person: Person, *, is_started: bool) -> Personal:
     """Read the person's values of the declared `pii` columns.

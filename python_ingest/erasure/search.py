@@ -67,8 +67,8 @@ def search(place: str, files: Files, texts: Sequence[str]) -> Searched:
         TidemarkError: if pyarrow is not installed.
     """
     found = Searched()
-    whole = {form for text in texts for form in _forms(text)}
-    beginnings = {form for text in texts for form in _forms(text[:BEGINNING])}
+    whole = {form for text in texts for form in forms_of(text)}
+    beginnings = {form for text in texts for form in forms_of(text[:BEGINNING])}
     for name, path in files:
         needles = beginnings if any(part in LOGS for part in name.parts) else whole
         if any(needle in str(name).encode() for needle in whole):
@@ -105,7 +105,7 @@ def copies_of(spark: SparkSession, url: str) -> Files:
             copy.unlink()
 
 
-def _forms(text: str) -> Iterator[bytes]:
+def forms_of(text: str) -> Iterator[bytes]:
     """Yield a text as it may be written: plain, and in JSON, which may be a value of JSON again."""
     for plain in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
         yield plain.encode()

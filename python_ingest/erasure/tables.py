@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 KEY_COLUMNS = "erasure_key"  # in `meta`: the column of the table for each column of the feed's key
 VIEW = "_tidemark_person"
+TEST = "test"
+DEPENDING = ("model", "snapshot", TEST)
+BATCH = "dropped with all rows: a batch that failed an audit"
+FAILURES = "dropped with all rows: failures of a test, which `dbt test --store-failures` writes again"
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,61 @@ class Dependent:
     keeps: bool
     columns: Mapping[str, str] | None
 
+    @property
+    def planned(self) -> str:
+        """What an erasure does with it, in words."""
+        if self.keeps and self.columns is None:
+            return "it keeps earlier rows and has no column of the key: set meta.erasure_key; only searched"
+        if self.keeps and self.columns is not None:
+            return (
+                f"rows deleted by {', '.join(self.columns.values())}: it keeps what its source no longer has"
+            )
+        return "built again from its sources"
+
+
+def copies(spark: SparkSession, project: Project, person: Person) -> dict[str, str]:
+    """Return the tables to drop, with what they are: batches that failed an audit, and failures of tests.
+
+    Args:
+        spark: the session.
+        project: the project.
+        person: the person.
+    """
+    found = {}
+    for node in nodes_below(project, person.feed):
+        is_test = node.resource_type == TEST
+        table = table_of(node) if is_test else failed_batch(project, table_of(node))
+        if table_exists(spark, table) and not is_view(spark, table):
+            found[table] = FAILURES if is_test else BATCH
+    return found
+
+
+def strays(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:
+    """Return the tables with the columns of the key that no model writes, such as those of deleted models.
+
+    They are searched in the schemas of the project, but for those of the state tables.
+    """
+    known = {table.lower() for table in project.tables}
+    schemas = {table.partition(".")[0] for table in project.tables} | {project.audit_schema}
+    schemas |= {node.schema for node in project.manifest.nodes.values() if node.resource_type == TEST}
+    found = []
+    for schema in sorted(schemas - {project.ops_schema}):
+        if not spark.catalog.databaseExists(f"{spark.catalog.currentCatalog()}.{schema}"):
+            continue
+        for row in spark.sql(f"show tables in `{schema}`").where("not isTemporary").collect():
+            table = f"{schema}.{row['tableName']}"
+            if table.lower() in known or is_view(spark, table):
+                continue
+            columns = {column: column for column in person.key}
+            has_all = set(columns) <= set(spark.table(table).columns)
+            found.append(Dependent(table, "", True, columns if has_all else None))
+    return found
+
+
+def is_view(spark: SparkSession, table: str) -> bool:
+    """Return whether a name of the catalog is a view, which has no rows of its own."""
+    return spark.catalog.getTable(f"{spark.catalog.currentCatalog()}.{table}").tableType == "VIEW"
+
 
 def failed_batch(project: Project, table: str) -> str:
     """Return the table with the batch of a model that has failed its audit (macros/audit/audit.sql).
@@ -57,20 +116,24 @@ def source_of(project: Project, feed: Feed) -> Any:
     return next(node for node in sources if table_of(node) == feed.table)
 
 
-def dependents(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:
-    """Return the tables that exist and depend on the person's feed, in the order of their names."""
-    manifest = project.manifest
-    below = {source_of(project, person.feed).unique_id}
-    nodes = [node for node in manifest.nodes.values() if node.resource_type in ("model", "snapshot")]
+def nodes_below(project: Project, feed: Feed) -> list[Any]:
+    """Return the models, snapshots and tests that depend on a feed."""
+    nodes = [node for node in project.manifest.nodes.values() if node.resource_type in DEPENDING]
+    below = {source_of(project, feed).unique_id}
     while True:
         more = {node.unique_id for node in nodes if below.intersection(node.depends_on.nodes)} - below
         if not more:
-            break
+            return [node for node in nodes if node.unique_id in below]
         below |= more
+
+
+def dependents(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:
+    """Return the tables that exist and depend on the person's feed, in the order of their names."""
     found = []
-    for node in nodes:
+    for node in nodes_below(project, person.feed):
         table = table_of(node)
-        if node.unique_id in below and node.config.materialized not in VIEWS and table_exists(spark, table):
+        is_stored = node.resource_type != TEST and node.config.materialized not in VIEWS
+        if is_stored and table_exists(spark, table):
             renamed = node.config.meta.get(KEY_COLUMNS) or {}
             columns = {column: str(renamed.get(column, column)) for column in person.key}
             has_all = set(columns.values()) <= set(spark.table(table).columns)

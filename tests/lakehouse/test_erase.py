@@ -16,10 +16,12 @@ from python_ingest import project
 from python_ingest.commands.erase import erase_person
 from python_ingest.commands.land import How, land
 from python_ingest.erasure.erasure import erasure_of
+from python_ingest.erasure.tables import rows_of, strays
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.place import lake_folder
 from python_ingest.ops.erasures import ERASURE_KEY
 from python_ingest.project.build import build
+from python_ingest.project.nodes import table_of
 from python_ingest.project.verify import verify
 from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, content_of, delta_nightly
 from tests.lakehouse.conftest import FIXTURES
@@ -42,6 +44,12 @@ TABLES = {
     "gold.people_kept": "*",
     "snapshots.people_snapshot": "person_id, email, city, dbt_valid_to is null",
 }
+PLANNED = (
+    "2 rows: rows deleted by person_id",
+    "2 rows: messages that quote the person removed",
+    "people_1.csv, people_2.csv: files of the feed",
+    "models/silver/rejected_people.sql: files of the project",
+)
 KILLED_AFTER = range(1, 19) if NIGHTLY else (3,)  # steps: 3 is after bronze
 BUILT = 9  # steps up to the last that deletes no earlier versions
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -113,15 +121,28 @@ def quote_in_messages(people: People, message: str) -> None:
     runs.withColumn("model_runs", said).write.mode("overwrite").saveAsTable(f"{people.prefix}_ops.runs")
 
 
+def copy_people(people: People) -> None:
+    """Make a failed batch and failures of a test; find a table of a deleted model, and drop it."""
+    spark, silver = people.spark, f"{people.prefix}_silver.people"
+    nodes = people.project.manifest.nodes.values()
+    (failures,) = (table_of(node) for node in nodes if node.resource_type == "test")
+    stray = f"{people.prefix}_gold.of_a_deleted_model"
+    for copy in (f"{people.prefix}_audit.{silver.replace('.', '_')}", failures, stray):
+        spark.sql(f"create schema if not exists {copy.partition('.')[0]}")
+        spark.sql(f"create table {copy} as select * from {silver}")
+    person = erasure_of(spark, people.project, people.project.feeds["people"], ["person_id=42"]).person
+    found = {one.table: rows_of(spark, person, one) for one in strays(spark, people.project, person)}
+    assert found == {f"{people.prefix}_audit.{silver.replace('.', '_')}": 1, failures: 1, stray: 1}
+    spark.sql(f"drop table {stray} purge")
+
+
 @delta_nightly
 def test_a_person_is_erased(
     people: People, prefix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R1.1, R1.5: with every kind of table; landing again, replay and rebuild do not bring the rows back."""
     beginnings = [text[:16] for text in OF_PERSON[:2]] + [OF_PERSON[2]]
-    people.spark.sql(f"create schema {prefix}_audit")
-    batch = f"{prefix}_audit.{prefix}_silver_people"
-    people.spark.sql(f"create table {batch} as select * from {prefix}_silver.people")
+    copy_people(people)
     quote_in_messages(people, f"people has 2 rows of the key, one with {OF_PERSON[0]}")
     assert len(people.files_with(*beginnings)) > 10
     before = people.rows()
@@ -131,8 +152,7 @@ def test_a_person_is_erased(
     erase_person(people.spark, people.project, "people", ["person_id=42"], only_plan=True)
     assert people.rows() == before
     planned = capsys.readouterr().out
-    rows = ("2 rows: rows deleted by person_id", "2 rows: messages that quote the person removed")
-    assert [text for text in (*rows, "people_1.csv, people_2.csv") if text not in planned] == []
+    assert [text for text in PLANNED if text not in planned] == []
 
     for steps in KILLED_AFTER:
         erasure = erasure_of(people.spark, people.project, feed, ["person_id=42"])
@@ -171,7 +191,9 @@ def test_a_person_is_erased(
     assert people.land(replays=True).replayed == 0
     people.build("--full-refresh")
     assert people.files_with(*beginnings) == []
-    again = people.rows()["silver.people"]
+    rows = people.rows()
+    assert sorted(row[0] for row in rows["silver.rejected_people"]) == ["erased"] * 8
+    again = rows["silver.people"]
     assert again == [(10, "new@example.org", "Oslo"), *after["silver.people"]]
     (record,) = people.spark.table(f"{people.prefix}_ops.erasures").where("state = 'finished'").collect()
     assert (record["key_columns"], record["hits"]) == (["person_id"], 0)

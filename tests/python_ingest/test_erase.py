@@ -24,6 +24,7 @@ from python_ingest.clock import utc_now
 from python_ingest.doctor.secrets import redacted
 from python_ingest.erasure.person import parsed_key
 from python_ingest.erasure.search import BEGINNING, files_below, search, searchable
+from python_ingest.erasure.written_files import clean, folders_of
 from python_ingest.errors import DeclarationError, LandingError, TidemarkError
 from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.lake.hidden_rows import hidden_rows
@@ -86,6 +87,41 @@ def test_personal_columns_are_declared_columns(external: dict[str, Any], said: s
     with pytest.raises(DeclarationError, match=f"external.pii: .*{said}"):
         _feed(**external)
     assert _feed(pii=["customer_id"]).external.pii == ("customer_id",)
+
+
+def test_what_dbt_has_written_loses_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs in their places, also while a process appends to them; other files are written again."""
+    for name in ("DBT_TARGET_PATH", "DBT_LOG_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "dbt_project.yml").write_text("name: shop\ntarget-path: out\n")
+    person = 'Zoë "Quandary"'
+    files = {
+        "out/run_results.json": json.dumps({"vars": json.dumps({"who": person})}),
+        "out/manifest.json": "{}",
+        "logs/dbt.log": f"--vars {person}\n",
+        "logs/dbt.log.1": f"{json.dumps(person)} --key customer_id=42\n",
+        "site/report.html": person,
+        "data/people.csv": person,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    texts = [person, "customer_id=42"]
+    folders = folders_of(tmp_path)
+    assert [folder.name for folder in folders] == ["target", "logs", "site"]
+    for folder in folders:
+        assert clean(folder, texts, is_plan=True).partition(" with ")[0] in ("1 file", "2 files")
+    assert all((tmp_path / name).read_text(encoding="utf-8") == text for name, text in files.items())
+
+    with (tmp_path / "logs/dbt.log").open("a", encoding="utf-8") as log:
+        for folder in folders:
+            clean(folder, texts)
+        log.write("ended\n")
+    left = {name for name in files if (tmp_path / name).is_file()}
+    assert left == {"out/manifest.json", "logs/dbt.log", "logs/dbt.log.1", "data/people.csv"}
+    assert (tmp_path / "logs/dbt.log").read_text() == f"--vars {'*' * len(person.encode())}\nended\n"
+    assert (tmp_path / "logs/dbt.log.1").read_text().endswith(f'*" --key {"*" * 14}\n')
+    assert [clean(folder, texts) for folder in folders] == ["", "", ""]
 
 
 def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
