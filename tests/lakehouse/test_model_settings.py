@@ -12,7 +12,7 @@ from python_ingest.project.verify import verify
 from tests.conftest import ROOT, both_formats_nightly
 from tests.lakehouse.conftest import FIXTURES, FixtureProject
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.R3]
 REFUSED = {
     "refused_grants": "grants is set",
     "refused_strategy": "incremental_strategy is delete+insert",
