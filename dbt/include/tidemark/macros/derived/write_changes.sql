@@ -38,12 +38,6 @@
     }) }}
 {% endmacro %}
 
-{# The column whose partitions are replaced as a whole, or an empty text. #}
-{% macro replaced_partition() %}
-    {% set partitions = dbt.as_list(config.get('partition_by')) %}
-    {{ return(partitions[0] if config.get('incremental_strategy') == 'insert_overwrite' and partitions | length == 1 else '') }}
-{% endmacro %}
-
 {# The columns of the model's sources that an enforced contract keeps free of NULL, as `schema.table.column`. #}
 {% macro never_null_columns() %}
     {% set found = [] %}

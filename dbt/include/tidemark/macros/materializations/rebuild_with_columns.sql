@@ -1,0 +1,21 @@
+{# Rows of earlier runs get the values of new columns, too. A model that reads changes is compiled again, to read all rows. #}
+{% macro rebuild_with_columns(relation, query, why) %}
+    {% set is_plain = dbt.is_plain(model) %}
+    {% do dbt.run_state('read_states').update({model.unique_id: {'state': 'columns added', 'why': why}}) %}
+    {% if is_plain %}
+        {% for window in dbt.run_state('joined')[model.unique_id].values() %}
+            {% do window.update(state='columns added', after=none, said='as of version ' ~ window.last ~ ' (' ~ why ~ ')') %}
+        {% endfor %}
+        {% do dbt.refuse_loss(relation, query) %}
+        {% do dbt.create_from(relation, query) %}
+    {% else %}
+        {% do dbt.run_state('windows').pop(model.unique_id) %}
+        {% set whole = render(model.raw_code) %}
+        {% do dbt.note_joined_tables() %}
+        {% set query = dbt.checked_query(whole) %}
+        {% do dbt.refuse_loss(relation, query) %}
+        {% do dbt.create_from(relation, query) %}
+    {% endif %}
+    {% do persist_docs(relation, model) %}
+    {% do dbt.forget_table_state(relation) %}
+{% endmacro %}
