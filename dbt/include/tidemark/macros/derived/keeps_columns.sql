@@ -1,12 +1,14 @@
-{# True if the tables that changed had the same columns at the model's last run. #}
+{# True if the tables that changed had the same columns, of the same types, at the model's last run. #}
 {% macro keeps_columns() %}
     {% for window in dbt.run_state('joined')[model.unique_id].values() if window.state == 'incremental' %}
         {% set relation = dbt.relation_named(window.source) %}
-        {% set before = [] %}
-        {% for column in get_column_schema_from_query('select * from ' ~ dbt.as_of(relation, window.after)) %}
-            {% do before.append(column.name) %}
+        {% set before, now = [], [] %}
+        {% for found, version in ((before, window.after), (now, window.last)) %}
+            {% for column in get_column_schema_from_query('select * from ' ~ dbt.as_of(relation, version)) %}
+                {% do found.append([column.name, column.dtype]) %}
+            {% endfor %}
         {% endfor %}
-        {% if before != dbt.columns_of(relation) | list %}
+        {% if before != now %}
             {{ return(false) }}
         {% endif %}
     {% endfor %}
