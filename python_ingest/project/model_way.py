@@ -105,7 +105,9 @@ def model_way(manifest: Any, unique_id: str, reads_by_macros: bool | None = None
         reads_by_macros = ENGINE_READS in macros_below(manifest, node)
     package = "" if node.package_name == manifest.metadata.project_name else node.package_name
     asks = node.language == "sql" and code_of(manifest, unique_id)["asks_incremental"]
-    return way_of(node.config.to_dict(), Facts(asks, reads_by_macros, package))
+    # dbt-bouncer reads dbt's manifest from its file
+    config = node.config if isinstance(node.config, dict) else node.config.to_dict()
+    return way_of(config, Facts(asks, reads_by_macros, package))
 
 
 def keys_below(manifest: Any, unique_id: str) -> dict[str, list[str]]:
