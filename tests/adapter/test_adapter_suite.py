@@ -17,7 +17,6 @@ pytest.importorskip("dbt.tests.adapter", reason=REASON)
 from dbt.tests.adapter.basic.test_ephemeral import BaseEphemeral  # noqa: E402
 from dbt.tests.adapter.basic.test_incremental import (  # noqa: E402
     BaseIncremental,
-    BaseIncrementalBadStrategy,
     BaseIncrementalNotSchemaChange,
 )
 from dbt.tests.adapter.basic.test_singular_tests import BaseSingularTests  # noqa: E402
@@ -32,10 +31,6 @@ class TestEphemeral(BaseEphemeral):
 
 class TestIncremental(BaseIncremental):
     """Models that call `is_incremental()`, without a unique_key."""
-
-
-class TestIncrementalBadStrategy(BaseIncrementalBadStrategy):
-    """An unknown strategy is refused."""
 
 
 class TestIncrementalNotSchemaChange(BaseIncrementalNotSchemaChange):
