@@ -30,9 +30,9 @@ class Fault:
 FAULTS = (
     Fault(
         "a Spark Connect server and a Thrift server",
-        "dbt/include/tidemark/macros/materializations/checked_query.sql",
-        "{% if adapter.has_one_session() %}",
-        "{% if true %}",
+        "python_ingest/adapter/impl.py",
+        "if not self.has_one_session():",
+        "if False:",
         f"{LAKE}test_servers.py",
         at_night=True,  # a Connect server has one session, too
     ),
