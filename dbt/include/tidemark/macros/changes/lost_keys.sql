@@ -8,7 +8,9 @@
     {% endif %}
     {% set taken %}
             (
-                select {{ dbt.quoted(by) }}, {% for measure in extremes %}{{ dbt.quoted('__tidemark_value_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
+                select
+                    {{ dbt.quoted(by) }},
+                    {% for measure in extremes %}{{ dbt.quoted('__tidemark_value_' ~ measure.name) }}{{ ', ' if not loop.last }}{% endfor %}
                 from {{ changed_rows }}
                 group by all
                 having sum(__tidemark_sign) < 0
