@@ -64,6 +64,8 @@ OF_MOMENTS = (
 )
 NAMED = {"hour", "minute", "second", "weekday", "weekofyear", "dayofmonth", "last_day", "date_sub"}
 
+TEXTUAL = {"lcase", "ucase", "len", "char_length", "character_length", "substr"}
+
 
 def require_safe(expression: exp.Expr) -> exp.Expr:
     """Return an expression.
@@ -93,9 +95,8 @@ def _is_safe(part: exp.Expr) -> bool:
     if isinstance(part, exp.Func) and not isinstance(part, SAFE):
         name = part.name if isinstance(part, exp.Anonymous) else part.sql_name()
         given = part.expressions[0] if isinstance(part, exp.Anonymous) and part.expressions else part.this
-        if name.lower() == "date_format":
-            return isinstance(part.expressions[-1], exp.Literal) and _is_moment(given)
-        return name.lower() in NAMED and _is_moment(given)
+        is_pattern = name.lower() == "date_format" and isinstance(part.expressions[-1], exp.Literal)
+        return name.lower() in TEXTUAL or ((is_pattern or name.lower() in NAMED) and _is_moment(given))
     return isinstance(part, SAFE)
 
 

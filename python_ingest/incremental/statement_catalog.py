@@ -48,6 +48,7 @@ class StatementCatalog:
     Attributes:
         run: runs a statement and returns its rows; raises an error if it fails.
         known: the rows of `describe extended` of each table.
+        groups: the groups of the functions.
         never_null: no columns: `describe` does not tell which ones are declared NOT NULL.
     """
 
@@ -55,6 +56,7 @@ class StatementCatalog:
     known: dict[str, dict[str, str] | None] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
     never_null: set[str] = field(default_factory=set)
+    groups: dict[str, str] = field(default_factory=dict)
 
     def columns(self, table: str) -> dict[str, str] | None:
         """Return the types of a table's or view's columns, by name; None if there is no such table."""
@@ -69,6 +71,11 @@ class StatementCatalog:
 
     def group(self, function: str) -> str:
         """Return Spark's group of a function; empty for a user-defined function."""
+        if function not in self.groups:
+            self.groups[function] = self._group(function)
+        return self.groups[function]
+
+    def _group(self, function: str) -> str:
         for row in self.run(f"describe function {function}"):
             name, _, value = str(row["function_desc"]).partition(": ")
             if name == "Class" and value.startswith(BUILTIN):

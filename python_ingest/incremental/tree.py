@@ -13,7 +13,7 @@ from typing import Union
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from python_ingest.incremental.unsupported import Unsupported
+from python_ingest.incremental.unsupported import Unsupported, name_of
 
 Node = Union["Leaf", "Block", "SetOperation"]
 
@@ -160,18 +160,9 @@ def _take(block: Block, scope: Scope, holder: exp.From | exp.Join, side: str) ->
             raise Unsupported("tablesample" if source.args.get("sample") else "nested join", source)
         node = Leaf(".".join(part.name for part in source.parts).lower(), source.meta.get("columns", {}))
     else:
-        raise Unsupported(_named(source), source)
+        raise Unsupported(name_of(source), source)
     block.items[alias] = Item(alias, node, side, holder.args.get("on"))
     source.replace(_table(alias, alias))
-
-
-def _named(source: exp.Expr) -> str:
-    """Return what a source is that is no table and no subquery."""
-    if isinstance(source, exp.Lateral):
-        return "a lateral subquery: write a join with the subquery"
-    if isinstance(source, exp.Values):
-        return "a list of values of several kinds, or of more than 100 rows: make it a seed"
-    return type(source).__name__.lower()
 
 
 def _side(join: exp.Join) -> str:

@@ -48,6 +48,15 @@ def as_written(part: exp.Expr) -> str:
     return f"`{text if len(text) <= 80 else text[:79] + '…'}`"
 
 
+def name_of(source: exp.Expr) -> str:
+    """Return what a source is that is no table and no subquery."""
+    if isinstance(source, exp.Lateral):
+        return "a lateral subquery: write a join with the subquery"
+    if isinstance(source, exp.Values):
+        return "a list of values of several kinds, or of more than 100 rows: make it a seed"
+    return type(source).__name__.lower()
+
+
 def _line_of(part: exp.Expr | None) -> int | None:
     if part is None:
         return None
