@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from python_ingest.ops.erasures import ERASURE_KEY
 from python_ingest.project.jars import cache_folder
-from tests.conftest import ROOT
+from tests.conftest import ROOT, content_of
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "python_ingest", "dbt")
+EMAIL = "wilhelmina.quandary@example.org"
 FILES = {
     "dbt_project.yml": "name: jaffle\nprofile: jaffle\nmodels: {jaffle: {staging: {+materialized: view}}}\n",
     "profiles.yml": "jaffle: {target: dev, outputs: {dev: "
@@ -26,6 +28,12 @@ FILES = {
     "models/customers.sql": "{{ config(materialized='incremental', unique_key='customer') }}\n"
     "select customer, count(*) as orders, sum(amount) as amount from {{ ref('stg_orders') }} "
     "group by customer",
+    "data/people/1.csv": f"person_id,email\n42,{EMAIL}\n7,ann@example.org\n",
+    "models/people.yml": "sources: [{name: bronze, tables: [{name: people, external: "
+    "{location: data/people, file_format: csv, pii: [email]}, columns: "
+    "[{name: person_id, data_type: string}, {name: email, data_type: string}]}]}]",
+    "models/people.sql": "{{ config(materialized='incremental', unique_key='person_id') }}\n"
+    "select person_id, email from {{ source('bronze', 'people') }} where _corrupt_record is null",
     "models/schema.yml": "models: [{name: customers, columns: "
     "[{name: customer, data_tests: [unique, not_null]}]}]",
 }
@@ -68,7 +76,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
-    """R1, R2: `init`, two runs, and each table is what a rebuild gives."""
+    """R1, R2: `init`, two runs, each table is what a rebuild gives; a person is erased without a trace."""
     kept = {"DBT_TARGET_PATH", "DBT_LOG_PATH", "PYTHONPATH", "TIDEMARK_LAKE", "TIDEMARK_SCHEMA"}
     environment = {name: value for name, value in os.environ.items() if name not in kept}
 
@@ -94,3 +102,18 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
         orders.write("4,Ada,5\n5,Edsger,1\n")
     assert "main.customers 1 inserted, 1 updated" in tidemark("run")
     assert "main.customers 3 rows, 0 rows differ" in tidemark("verify")
+
+    environment[ERASURE_KEY] = "a secret of these tests"
+    (project / "logs/dbt.log.1").write_text(f"Command: dbt run --vars '{{who: {EMAIL}}}'\n")
+    (project / "target/run_results.json").write_text(f'{{"args": {{"vars": "{EMAIL}"}}}}')
+    said = tidemark("erase", "--feed", "people", "--key", f"email={EMAIL}")
+    assert "0 hits" in said
+    assert "folder logs 1 file with values of the person" in said
+    lock = project / "lake/.lock"
+    assert (lock.stat().st_mode & 0o777, lock.read_text().partition("(")[2]) == (0o600, "tidemark erase)")
+    written = [project / name for name in ("lake", "target", "logs")]
+    files = [path for folder in written for path in folder.rglob("*") if path.is_file()]
+    assert [path for path in files if EMAIL in content_of(path)] == []
+    assert (
+        project / "logs/dbt.log.1"
+    ).read_text() == f"Command: dbt run --vars '{{who: {'*' * len(EMAIL)}}}'\n"
