@@ -107,6 +107,12 @@ LABELLED = Relation(
     {},
     ("product", "label"),
 )
+BY_BOTH = Relation(
+    "select sales.day, products.family, count(distinct sales.pieces) as number from shop.sales "
+    "inner join shop.products on sales.product = products.product group by sales.day, products.family",
+    {},
+    ("day", "family"),
+)
 RANKED = Relation(
     "select sale_id, day, count(*) over (partition by product) as others from shop.sales", {}, ("sale_id",)
 )
@@ -144,6 +150,13 @@ WRONG = {
         lambda block: set(),
         LABELLED,
         ("shop.sales",),
+    ),
+    "a region of two changed rows is sought in present rows": (
+        regions.Regions,
+        "_present_and_previous",
+        lambda self, node: render(node, present),
+        BY_BOTH,
+        ("shop.products", "shop.sales"),
     ),
     "no minimum is lost": (folding, "_new_value", None, CODES, ("shop.sales",)),
 }
