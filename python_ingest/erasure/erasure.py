@@ -97,7 +97,7 @@ class Erasure:
         for table, said in self._copies().items():
             yield Step(table, said, self.spark.table(table).count())
         if (quoting := self._quoting_runs()) is not None:
-            yield Step(self._runs, "messages that quote the person removed", quoting.count())
+            yield Step(self._runs, "messages and variables that quote the person removed", quoting.count())
         yield from self._clean(is_plan=True)
 
     def run(self) -> Iterator[Step]:
@@ -179,7 +179,7 @@ class Erasure:
         if number or (is_started and table_exists(self.spark, runs)):
             prepare(self.spark, runs, schema, self.person.erased.erasure_id)
             purge(self.spark, runs, schema)
-            yield self._done(runs, "have a message without the values", number)
+            yield self._done(runs, "have messages and variables without the values", number)
 
     def _look_up(self) -> bool:
         """Find the values to search; return whether this erasure was begun before."""

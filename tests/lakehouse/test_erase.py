@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from itertools import islice
@@ -46,7 +47,7 @@ TABLES = {
 }
 PLANNED = (
     "2 rows: rows deleted by person_id",
-    "2 rows: messages that quote the person removed",
+    "2 rows: messages and variables that quote the person removed",
     "people_1.csv, people_2.csv: files of the feed",
     "models/silver/rejected_people.sql: files of the project",
 )
@@ -118,7 +119,9 @@ def quote_in_messages(people: People, message: str) -> None:
     """Let the models of all runs have failed with a message."""
     runs = people.spark.table(f"{people.prefix}_ops.runs")
     said = f.transform("model_runs", lambda run: run.withField("message", f.lit(message)))
-    runs.withColumn("model_runs", said).write.mode("overwrite").saveAsTable(f"{people.prefix}_ops.runs")
+    variables = json.dumps({"who": OF_PERSON[0], "person_id": 42, "since": "2025-01-01"})
+    changed = runs.withColumns({"model_runs": said, "vars": f.lit(variables)})
+    changed.write.mode("overwrite").saveAsTable(f"{people.prefix}_ops.runs")
 
 
 def copy_people(people: People) -> None:
@@ -164,8 +167,9 @@ def test_a_person_is_erased(
     assert ("are erased already" if are_gone else "1 value of city not searched") in said
 
     assert people.files_with(*beginnings) == []
-    quoting = people.spark.table(f"{prefix}_ops.model_runs").where("message = 'erased'")
-    assert quoting.count() > 0
+    runs = people.spark.table(f"{prefix}_ops.runs").where("exists(model_runs, run -> run.message = 'erased')")
+    hidden = '{"person_id": "***", "since": "2025-01-01", "who": "***"}'
+    assert {row["vars"] for row in runs.collect()} == {hidden}
     after = people.rows()
     assert after["silver.people"] == [row for row in before["silver.people"] if row[0] != 42]
     for kept in ("silver.people_history", "snapshots.people_snapshot"):

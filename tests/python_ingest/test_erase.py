@@ -22,6 +22,7 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.pseudonyms import PII_KEY
 from python_ingest.clock import utc_now
 from python_ingest.doctor.secrets import redacted
+from python_ingest.erasure.messages import hidden_variables
 from python_ingest.erasure.person import parsed_key
 from python_ingest.erasure.search import BEGINNING, files_below, search, searchable
 from python_ingest.erasure.written_files import clean, folders_of
@@ -122,6 +123,21 @@ def test_what_dbt_has_written_loses_the_values(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "logs/dbt.log").read_text() == f"--vars {'*' * len(person.encode())}\nended\n"
     assert (tmp_path / "logs/dbt.log.1").read_text().endswith(f'*" --key {"*" * 14}\n')
     assert [clean(folder, texts) for folder in folders] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("variables", "hidden"),
+    [
+        ({"customer_id": 42, "n": 42}, {"customer_id": "***", "n": 42}),
+        ({"customer_id": 420, "n": None}, {"customer_id": 420, "n": None}),
+        ({"where": f"email = '{EMAIL}'", "b": True}, {"where": "***", "b": True}),
+        ({"who": ['Zoë "Q"'], "day": "2025-01-01"}, {"who": "***", "day": "2025-01-01"}),
+    ],
+)
+def test_variables_of_runs_do_not_quote_the_person(variables: dict[str, Any], hidden: dict[str, Any]) -> None:
+    """The others stay, so that a run can be reproduced."""
+    after = hidden_variables(json.dumps(variables), [("customer_id", "42")], [EMAIL, 'Zoë "Q"'])
+    assert json.loads(after) == hidden
 
 
 def test_files_are_searched_in_bytes_and_decompressed(tmp_path: Path) -> None:
