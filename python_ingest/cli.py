@@ -19,7 +19,7 @@ from python_ingest.commands.init_project import init_project
 from python_ingest.commands.land import How
 from python_ingest.commands.land import follow as follow_feeds
 from python_ingest.commands.land import land as land_feeds
-from python_ingest.commands.opening import opened, opened_to_read
+from python_ingest.commands.opening import opened, opened_to_read, opened_with
 from python_ingest.commands.options import (
     AcceptLoss,
     AsJson,
@@ -50,6 +50,8 @@ from python_ingest.commands.options import (
     Select,
     Sheet,
     SkipLines,
+    Variables,
+    variables_in,
 )
 from python_ingest.commands.prove import prove_models
 from python_ingest.commands.report import write_report
@@ -183,10 +185,11 @@ def run(select: Select = None, full_refresh: FullRefresh = False, audit: Audit =
 
 
 @app.command()
-def verify(models: Models = None) -> None:
+def verify(models: Models = None, variables: Variables = "{}") -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
-    lakehouse = opened_to_read()
-    show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse)
+    given = variables_in(variables)
+    lakehouse = opened_with(given)
+    show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse, given)
 
 
 @app.command()
@@ -196,9 +199,10 @@ def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> N
 
 
 @app.command()
-def explain(models: Models = None) -> None:
+def explain(models: Models = None, variables: Variables = "{}") -> None:
     """Show what the next run would read for each model, which versions, and why; nothing runs."""
-    show_plans(warm_session(opened_to_read().root, may_be_remote=True), models or [])
+    given = variables_in(variables)
+    show_plans(warm_session(opened_with(given).root, may_be_remote=True), models or [], given)
 
 
 @app.command()

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.filesize import decimal
 
-from python_ingest.console.output import output
+from python_ingest.console.output import count_of, output
+from python_ingest.errors import UnprovenError
 from python_ingest.project.explain import explain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def show_plans(spark: SparkSession, selection: Sequence[str]) -> None:
-    """Print what the next run would do for each model."""
-    for plan in explain(spark, selection):
+def show_plans(
+    spark: SparkSession, selection: Sequence[str], variables: Mapping[str, Any] | None = None
+) -> None:
+    """Print what the next run would do for each model.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+        variables: values of `--vars`.
+
+    Raises:
+        UnprovenError: when a model cannot be planned; the others are printed before.
+    """
+    plans = explain(spark, selection, variables)
+    for plan in plans:
         output.text(f"  {plan.table}")
+        if plan.failed is not None:
+            output.text(f"    not known: {plan.failed}")
         for read in plan.reads:
             size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
             output.text(f"    reads {read.source} {read.said}{size}")
@@ -27,3 +42,10 @@ def show_plans(spark: SparkSession, selection: Sequence[str]) -> None:
             output.text(f"    not proven: {plan.unproven}")
         if plan.waits_for:
             output.text(f"    after {', '.join(plan.waits_for)}, which the run changes first")
+    failed = [plan.table for plan in plans if plan.failed is not None]
+    if failed:
+        raise UnprovenError(
+            f"It is not known what the next run would do with {count_of(len(failed), 'table')}: "
+            f"{', '.join(failed)}.",
+            "The lines above say why.",
+        )

@@ -8,6 +8,7 @@ import typer
 
 from python_ingest.commands.diff import show_differences
 from python_ingest.commands.opening import opened, opened_to_read
+from python_ingest.commands.options import variables_in
 from python_ingest.commands.reproduce import reproduce_run
 from python_ingest.commands.undo import undo_run
 from python_ingest.project.session import warm_session
@@ -54,9 +55,7 @@ def reproduce(
     ] = "{}",
 ) -> None:
     """Build a run's tables as queries, from its commit and the versions that it read; compare row by row."""
-    from dbt.config.utils import parse_cli_vars
-
+    given = variables_in(variables)
     lakehouse = opened_to_read()
     spark = warm_session(lakehouse.root, may_be_remote=True)
-    given = parse_cli_vars(variables)
     reproduce_run(spark, lakehouse, run, allow_dirty=allow_dirty, variables=given)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from python_ingest.console.messages import first_sentence
+from python_ingest.console.output import output
 from python_ingest.lake.lock import hold
 from python_ingest.lake.place import lake_folder
 from python_ingest.project import Project, choose_target, enter_root, load
+from python_ingest.project.lenient import load_to_read
 
 
 def opened() -> Project:
@@ -18,3 +24,12 @@ def opened_to_read() -> Project:
     """Choose a target with one session, which may be on a server, and parse the project."""
     choose_target(enter_root(), may_be_remote=True)
     return load()
+
+
+def opened_with(variables: Mapping[str, Any]) -> Project:
+    """Open the project to read, with values of `--vars`; print a note for each broken data test."""
+    choose_target(enter_root(), may_be_remote=True)
+    lakehouse, broken = load_to_read(variables)
+    for message in broken.tests:
+        output.note("broken test", first_sentence(message))
+    return lakehouse

@@ -46,11 +46,11 @@ def reproduce_run(
     differing, unproven = [], []
     for found in reproduction.tables():
         verdict = found.verdict
-        said = f"{verdict.rows:,} rows, {verdict.differing:,} rows differ"
+        said = verdict.said
         if verdict.unproven:
             said = f"not reproduced: {verdict.unproven}"
             unproven += [verdict.table] if found.is_model else []
-        output.row("reproduced", verdict.table, said, verdict.seconds, differing=verdict.differing)
+        output.row("reproduced", verdict.table, said, verdict.seconds, **verdict.facts)
         for difference in verdict.shown:
             show_difference(difference)
         differing += [verdict.table] if verdict.differing else []

@@ -10,7 +10,7 @@ import typer
 from python_ingest.commands.build import rebuild_columns, rebuild_range
 from python_ingest.commands.maintain import maintain_tables, show_plan
 from python_ingest.commands.opening import opened
-from python_ingest.commands.options import LogOlderThan, OlderThan, OnlyPlan, Tables
+from python_ingest.commands.options import LogOlderThan, OlderThan, OnlyPlan, Tables, Variables, variables_in
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.retention import Kept
 from python_ingest.project.session import warm_session
@@ -36,6 +36,7 @@ def rebuild(  # noqa: PLR0913, PLR0917
     only_plan: Annotated[
         bool, typer.Option("--plan", help="With --columns: show how many rows would change; write nothing.")
     ] = False,
+    variables: Variables = "{}",
 ) -> None:
     """Rebuild a range of dates of tables, or some columns, from their sources."""
     names = [name.strip() for name in columns.split(",") if name.strip()]
@@ -51,12 +52,13 @@ def rebuild(  # noqa: PLR0913, PLR0917
         raise TidemarkError(
             f"--from {first:%Y-%m-%d} is later than --to {last:%Y-%m-%d}.", "Swap the two dates."
         )
+    given = variables_in(variables)
     lakehouse = opened()
     warm_session(lakehouse.root)
     if first and last:
-        rebuild_range(models, f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}")
+        rebuild_range(models, f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}", given)
     else:
-        rebuild_columns(models, names, where, only_plan=only_plan)
+        rebuild_columns(models, names, where, only_plan=only_plan, given=given)
 
 
 @upkeep.command()

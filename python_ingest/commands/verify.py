@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from python_ingest.console.output import count_of, output
 from python_ingest.errors import UnprovenError, VerificationError
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def show_verdicts(
-    spark: SparkSession, selection: Sequence[str], project: Project | None = None
+    spark: SparkSession,
+    selection: Sequence[str],
+    project: Project | None = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> list[Verdict]:
     """Compare tables with their rebuild and print a line for each.
 
@@ -25,19 +28,23 @@ def show_verdicts(
         spark: the session.
         selection: dbt selectors; empty for all models.
         project: the project, if it is already parsed; with it, differences from changed code are explained.
+        variables: values of `--vars`.
 
     Raises:
         VerificationError: when a table differs.
         UnprovenError: when no table differs, but one cannot be compared.
     """
     verdicts = []
-    for verdict in verify_models(spark, selection):
+    for verdict in verify_models(spark, selection, variables):
         verdicts.append(verdict)
-        kept = f", {verdict.kept:,} kept that its query no longer gives" if verdict.kept else ""
-        said = verdict.unproven or f"{verdict.rows:,} rows, {verdict.differing:,} rows differ{kept}"
-        output.row("verified", verdict.table, said, verdict.seconds, differing=verdict.differing)
+        output.row("verified", verdict.table, verdict.said, verdict.seconds, **verdict.facts)
         for difference in verdict.shown:
             show_difference(difference)
+        if verdict.differing and verdict.ordered_by_chance:
+            calls = ", ".join(f"{name}()" for name in verdict.ordered_by_chance)
+            output.note(
+                "order of rows", f"{verdict.table}: it may decide what {calls} gives", table=verdict.table
+            )
     differing = [verdict.table for verdict in verdicts if verdict.differing]
     if differing:
         raise VerificationError(*_said_of_differing(spark, differing, project))
@@ -46,7 +53,8 @@ def show_verdicts(
         raise UnprovenError(
             f"No row differs, but {count_of(len(unproven), 'table')} cannot be compared: "
             f"{', '.join(unproven)}.",
-            "Run `dbt run`, which brings tables up to date. What can be proved: docs/plain_models.md.",
+            "The lines above say why. `dbt run` brings tables up to date. What can be proved: "
+            "docs/plain_models.md.",
         )
     return verdicts
 

@@ -33,6 +33,7 @@ PLACE = re.compile(r";? *\(?line (?P<line>\d+),? pos(?:ition)? \d+\)?;?")
 PLACE_SAID = re.compile(r" \(line \d+\)$")
 STATE = re.compile(r";? SQLSTATE: \w+")
 ATTRIBUTE = re.compile(r"(?<=[\w)`])#\d+L?\b")
+NO_CODE = re.compile(rf"{ERROR.pattern}| in config: Vars supplied to .*")
 TWICE = re.compile(r"(\[[A-Z0-9_.]+\]) \1")
 UNKNOWN = re.compile(r"Cannot find main error class '(?P<name>\w+)'")
 NEEDLESS = re.compile(
@@ -87,6 +88,22 @@ def text_of(error: BaseException) -> str:
         return str(error) or type(error).__name__
     except Exception as failed:
         return str(failed)
+
+
+def sentence(error: BaseException) -> str:
+    """Return what an error says, in one line."""
+    return first_sentence(text_of(error))
+
+
+def first_sentence(message: str) -> str:
+    """Return what a message of dbt or Spark says, in one line without its codes.
+
+    Args:
+        message: the message, with all that Spark and Java add to it.
+    """
+    lines = [line.strip() for line in plain_message(message).splitlines() if line.strip()]
+    said = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
+    return NO_CODE.sub("", said).strip() or "no reason is given"
 
 
 def _of_python(message: str) -> str:

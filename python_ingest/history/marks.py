@@ -10,8 +10,9 @@ from pyspark.sql import functions as f
 
 from python_ingest.errors import TidemarkError
 from python_ingest.history.plan import Plan
-from python_ingest.history.runs import UNDO, Mark, Run, undone_ids
+from python_ingest.history.runs import Mark, Run, undone_ids
 from python_ingest.lake.tables import local_rows
+from python_ingest.ops.built_with import UNDO
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

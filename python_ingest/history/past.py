@@ -11,12 +11,13 @@ from sqlglot.errors import SqlglotError
 
 from python_ingest.errors import TidemarkError
 from python_ingest.history.marks import JOINED
-from python_ingest.history.runs import UNDO, Run, choose_run, recorded_runs
+from python_ingest.history.runs import Run, choose_run, recorded_runs
 from python_ingest.incremental.pinning import named_tables, pinned
 from python_ingest.incremental.statement_catalog import catalog_of
 from python_ingest.lake.delta_log import has_jvm, make_active
 from python_ingest.lake.table_format import ICEBERG, iceberg_view, table_exists, table_format
 from python_ingest.lake.versions_by_format import versions_of
+from python_ingest.ops.built_with import UNDO
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from python_ingest.errors import TidemarkError
-from python_ingest.history.runs import UNDO, Run, Written, undone_ids
+from python_ingest.history.runs import Run, Written, undone_ids
+from python_ingest.ops.built_with import UNDO
 
 Precedes = Callable[[str, int, int], bool]
 

@@ -12,10 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from python_ingest.ops.built_with import HIDDEN
 from python_ingest.project.jars import LOCK as JARS
 
 SECRET = re.compile("password|secret|token|key|credential", re.IGNORECASE)
-HIDDEN = "***"
 SECONDS = 10  # for git
 
 

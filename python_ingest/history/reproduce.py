@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 from dbt.version import __version__ as dbt_version
 from pyspark.errors import PySparkException
 
-from python_ingest.console.messages import plain_message
+from python_ingest.console.messages import sentence
 from python_ingest.errors import TidemarkError
 from python_ingest.history.checkout import code_at
 from python_ingest.history.past import Past
-from python_ingest.history.provenance import HIDDEN, provenance
-from python_ingest.history.runs import UNDO, Run
+from python_ingest.history.provenance import provenance
+from python_ingest.history.runs import Run
 from python_ingest.lake.delta_log import make_active
+from python_ingest.ops.built_with import HIDDEN, UNDO
 from python_ingest.project import PARSE, Project, invoke_dbt, target_name
-from python_ingest.project.compiled_models import Compiled, compiled, compiled_nodes
+from python_ingest.project.compiled import Compiled, compiled
+from python_ingest.project.compiled_models import compiled_nodes
 from python_ingest.project.nodes import VIEWS, table_of, tables_below
 from python_ingest.project.verify import AT_ONCE, Verdict, compare, timed
 
@@ -181,10 +183,9 @@ class Reproduction:
                 verdict.unproven = reason or (model.way.why_unproven if model else "")
                 return verdict
             try:
-                reading = self._past.reading(table).sql
-                compare(self._spark, model.sql, verdict, reading, keeps_rows=model.way.accumulates)
+                compare(self._spark, model, verdict, self._past.reading(table).sql)
             except PySparkException as error:
-                verdict.unproven = plain_message(str(error)).splitlines()[0]
+                verdict.unproven = sentence(error)
         return verdict
 
     @cached_property

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.clock import utc_time
 from python_ingest.errors import TidemarkError, did_you_mean
 from python_ingest.lake.table_format import table_exists
+from python_ingest.ops.built_with import UNDO
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-LAST, UNDO = "last", "undo"
+LAST = "last"
 SHOWN = 8  # characters of an id
 
 

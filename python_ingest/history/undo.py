@@ -21,10 +21,11 @@ from python_ingest.errors import LakeBusyError, TidemarkError
 from python_ingest.history.marks import Pair, Restored, marks_after, marks_before, refuse_other_contracts
 from python_ingest.history.plan import Plan, planned
 from python_ingest.history.provenance import provenance
-from python_ingest.history.runs import UNDO, Mark, Run, Written, choose_run, recorded_runs, since
+from python_ingest.history.runs import Mark, Run, Written, choose_run, recorded_runs, since
 from python_ingest.lake.table_format import ICEBERG, append, table_exists, table_format
 from python_ingest.lake.table_locks import STATE_WAIT, locked
 from python_ingest.lake.versions_by_format import versions_of
+from python_ingest.ops.built_with import UNDO
 from python_ingest.project import Project, target_name
 
 if TYPE_CHECKING:

@@ -83,7 +83,15 @@ def load(*, silent: bool = False) -> Project:
         DbtError: if dbt cannot parse the project.
     """
     root = enter_root()
-    manifest = invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE])
+    return project_of(root, invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE]))
+
+
+def project_of(root: Path, manifest: Any) -> Project:
+    """Return the project of a parsed manifest.
+
+    Raises:
+        TidemarkError: if the profile's target has another adapter.
+    """
     sources = [source.to_dict() for source in manifest.sources.values()]
     if OPS_SCHEMA not in manifest.nodes:
         raise TidemarkError(
@@ -115,11 +123,11 @@ def invoke_dbt(arguments: Sequence[str]) -> Any:
     outcome = dbtRunner().invoke(list(arguments))
     if not outcome.success:
         command = next((word for word in arguments if not word.startswith("-")), "dbt")
-        detail = f": {outcome.exception}" if outcome.exception else "."
-        raise DbtError(
-            f"dbt {command} failed{detail}",
-            "Read dbt's messages above; logs/dbt.log has all of them.",
-        )
+        said = plain_message(str(outcome.exception)) if outcome.exception else ""
+        fix = "Read dbt's messages above; logs/dbt.log has all of them."
+        if "Required var" in said:
+            fix = "Give the variable with --vars."
+        raise DbtError(f"dbt {command} failed{f': {said}' if said else '.'}", fix)
     return outcome.result
 
 

@@ -3,93 +3,91 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from python_ingest.console.messages import plain_message
 from python_ingest.errors import DbtError
-from python_ingest.incremental.pinning import pinned
-from python_ingest.project import PARSE, invoke_dbt
-from python_ingest.project.model_way import Way, model_way
+from python_ingest.ops.built_with import Variables, recorded_variables
+from python_ingest.project import OPS_SCHEMA
+from python_ingest.project.compiled import Compiled, compiled, failed
+from python_ingest.project.lenient import every_node, parsed_to_read
+from python_ingest.project.model_way import Way
 from python_ingest.project.nodes import table_of
 from python_ingest.project.selection import similar_names
 
-NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # the engine's macro `note` writes it
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 PLAIN_READS = "\n{{ dbt.plain_reads() }}"  # a model without changes() and its kin says what it reads
 
 
-@dataclass(frozen=True)
-class Source:
-    """What a compiled model reads from one source.
-
-    Attributes:
-        name: `schema.name`.
-        state: `incremental` for some versions, `nothing new`, or the reason for a full scan.
-        after: the version after which it is read; None for a full scan.
-        last: the version up to which it is read; None if the source has no versions.
-        said: the same in words, such as `versions 12..15`.
-        unproven: why a rebuild from it proves nothing: `never read`, `another table`, `changed`; or None.
-    """
-
-    name: str
-    state: str
-    said: str
-    after: int | None
-    last: int | None
-    unproven: str | None
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A compiled model.
-
-    Attributes:
-        table: `schema.name`.
-        sql: its query.
-        reads: its sources.
-        prunes: by name of a source, a text such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, if the
-            model reads only what its changes touch.
-        materialized: as in dbt.
-        way: how its table is written.
-        request: for a plain model whose sources changed, what its plan is made from, without types.
-    """
-
-    table: str
-    sql: str
-    reads: tuple[Source, ...]
-    prunes: dict[str, str]
-    materialized: str
-    way: Way
-    request: dict[str, Any] | None = None
-
-    @property
-    def is_unproven(self) -> bool:
-        """Whether nothing can prove its table; `way.why_unproven` says why."""
-        return bool(self.way.why_unproven)
-
-
-def compiled_models(selection: Sequence[str], purpose: str) -> list[Compiled]:
-    """Compile models with dbt without running them.
+def compiled_models(
+    spark: SparkSession, selection: Sequence[str], purpose: str, given: Mapping[str, Any] | None = None
+) -> list[Compiled]:
+    """Compile models with dbt without running them, each with the variables of the run that built its table.
 
     Args:
+        spark: the session.
         selection: dbt selectors; empty for all models.
         purpose: `verify` makes a model read each source in full, as of its checkpoint; `explain` makes it
             read what the next run would read.
+        given: values of `--vars`: they come before recorded ones. `explain` then takes no recorded ones.
+
+    Returns:
+        The models in dbt's order; one that does not compile has `failed`.
 
     Raises:
-        DbtError: if a model cannot be compiled.
+        DbtError: if the project cannot be parsed, or no model is selected.
     """
+    given = dict(given or {})
+    manifest, broken = parsed_to_read(given)
+    ops_schema = str(manifest.nodes[OPS_SCHEMA].config.meta["ops_schema"])
+    recorded = {} if given and purpose == "explain" else recorded_variables(spark, ops_schema)
+    plain = Variables().with_given(given)
+    groups = {one.group: one for one in (plain, *(found.with_given(given) for found in recorded.values()))}
     selected = model_selectors(selection)
-    manifest = invoke_dbt(["--log-level=none", *PARSE])
-    for node in manifest.nodes.values():
-        if node.resource_type == "model" and node.language == "sql":
-            node.raw_code += PLAIN_READS
-    nodes = compiled_nodes(manifest, selected, json.dumps({"tidemark_purpose": purpose}))
-    if not nodes:
+    found: dict[str, Compiled] = {}
+    for group, variables in groups.items():
+        values = {**variables.values, "tidemark_purpose": purpose}
+        own = manifest if group == plain.group else parsed_to_read(variables.values)[0]
+
+        def is_here(node: Any, group: str = group) -> bool:
+            return recorded.get(table_of(node), plain).with_given(given).group == group
+
+        for model in _compiled_group(own, selected, values, variables, is_here):
+            found.setdefault(model.table, model)
+    for name, message in broken.models.items() if not selection else ():
+        found.setdefault(name, Compiled(name, "", (), {}, "", Way(""), failed=message))
+    if not found:
         raise no_model(manifest, selection)
-    return [compiled(node, manifest) for node in nodes]
+    return list(found.values())
+
+
+def _compiled_group(
+    manifest: Any,
+    selected: Sequence[str],
+    values: Mapping[str, Any],
+    variables: Variables,
+    is_here: Callable[[Any], bool],
+) -> Iterator[Compiled]:
+    """Compile the selected models that were built with the same variables."""
+    models = [node for node in manifest.nodes.values() if node.resource_type == "model"]
+    for node in models:
+        if node.language == "sql":
+            node.raw_code += PLAIN_READS
+    excluded = [f"fqn:{'.'.join(node.fqn)}" for node in models if not is_here(node)]
+    if len(excluded) == len(models):
+        return
+    options = ["--exclude", *excluded] if excluded else []
+    for result in node_results(manifest, [*selected, *options], json.dumps(values, default=str)):
+        node = result.node
+        if node.resource_type != "model":
+            continue
+        if is_failed(result):
+            yield failed(node, plain_message(result.message), manifest, variables)
+        else:
+            yield compiled(node, manifest, variables)
 
 
 def no_model(manifest: Any, selection: Sequence[str]) -> DbtError:
@@ -116,32 +114,38 @@ def compiled_nodes(manifest: Any, selectors: Sequence[str], variables: str = "{}
     Raises:
         DbtError: if a model does not compile.
     """
+    results = node_results(manifest, selectors, variables)
+    broken = [result for result in results if is_failed(result)]
+    if broken:
+        name, message = broken[0].node.name, plain_message(broken[0].message)
+        raise DbtError(f"{name} does not compile: {message}", "Fix it and try again.")
+    return [result.node for result in results if result.node.resource_type == "model"]
+
+
+def node_results(manifest: Any, selectors: Sequence[str], variables: str = "{}") -> list[Any]:
+    """Compile with dbt and return its results, in its order; a node that fails stops no other.
+
+    Args:
+        manifest: dbt's manifest.
+        selectors: dbt selectors.
+        variables: values of `var()`, as JSON.
+
+    Raises:
+        DbtError: if dbt compiles nothing at all.
+    """
     from dbt.cli.main import dbtRunner
 
     arguments = ["--log-level", "none", "--no-write-json", "compile", "--select", *selectors]
-    outcome = dbtRunner(manifest).invoke([*arguments, "--vars", variables])
+    with every_node():
+        outcome = dbtRunner(manifest).invoke([*arguments, "--vars", variables])
     result: Any = outcome.result
     if result is None:
-        raise DbtError(f"dbt compile did not start: {outcome.exception}", "Run `dbt debug`.")
-    failed = [node for node in result.results if node.status in ("error", "fail")]
-    if failed:
-        name, message = failed[0].node.name, plain_message(failed[0].message)
-        raise DbtError(f"{name} does not compile: {message}", "Fix it and try again.")
-    return [node.node for node in result.results if node.node.resource_type == "model"]
+        raise DbtError(
+            f"dbt compile did not start: {plain_message(str(outcome.exception))}", "Run `dbt debug`."
+        )
+    return list(result.results)
 
 
-def compiled(node: Any, manifest: Any) -> Compiled:
-    """Return what the comments of a compiled node say about it."""
-    notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
-    reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
-    prunes = {note["prunes"]: note["said"] for note in notes if "prunes" in note}
-    versions = {note["pins"]: note["as_of"] for note in notes if "pins" in note}
-    return Compiled(
-        table_of(node),
-        pinned(node.compiled_code, versions) if versions else node.compiled_code,
-        tuple(reads.values()),
-        prunes,
-        node.config.materialized,
-        model_way(manifest, node.unique_id),
-        next((note["plan"] for note in notes if "plan" in note), None),
-    )
+def is_failed(result: Any) -> bool:
+    """Return whether a node of dbt's results failed."""
+    return str(result.status) in ("error", "fail")

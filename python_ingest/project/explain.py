@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from python_ingest.console.messages import first_sentence, sentence
 from python_ingest.incremental.analysis import plan_of
 from python_ingest.incremental.plan import request_of
 from python_ingest.incremental.session_catalog import types_of
 from python_ingest.incremental.statement_catalog import catalog_of
 from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
-from python_ingest.project.compiled_models import Compiled, Source, compiled_models
+from python_ingest.project.compiled import Compiled, Source
+from python_ingest.project.compiled_models import compiled_models
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,30 +50,35 @@ class Plan:
         reads: what it would read in the current state.
         waits_for: upstream models that the same run would change first, so that it may read more.
         unproven: why nothing proves its table, so that its reads are unknown; empty if it is proven.
+        failed: why it cannot be planned, or None.
     """
 
     table: str
     reads: tuple[Read, ...]
     waits_for: tuple[str, ...]
     unproven: str = ""
+    failed: str | None = None
 
     @property
     def idle(self) -> bool:
-        return not self.unproven and all(read.is_idle for read in self.reads)
+        return not self.unproven and self.failed is None and all(read.is_idle for read in self.reads)
 
 
-def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
-    """Plan models without running them.
+def explain(
+    spark: SparkSession, selection: Sequence[str], variables: Mapping[str, Any] | None = None
+) -> list[Plan]:
+    """Plan models without running them. A model that cannot be planned stops no other.
 
     Args:
         spark: the session.
         selection: dbt selectors; empty for all models.
+        variables: values of `--vars` of the next run; None for those of the runs that built the tables.
 
     Returns:
         A plan for each model; models come after those that they read.
     """
     plans: dict[str, Plan] = {}
-    waiting = {model.table: model for model in compiled_models(selection, purpose="explain")}
+    waiting = {model.table: model for model in compiled_models(spark, selection, "explain", variables)}
     while waiting:
         ready = [
             model
@@ -85,6 +92,16 @@ def explain(spark: SparkSession, selection: Sequence[str]) -> list[Plan]:
 
 
 def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
+    if model.hidden or model.failed is not None:
+        failed = model.needs_variables or f"it does not compile: {first_sentence(model.failed or '')}"
+        return Plan(model.table, (), (), failed=failed)
+    try:
+        return _planned_reads(spark, model, below)
+    except Exception as error:  # one model that cannot be planned stops no other
+        return Plan(model.table, (), (), failed=sentence(error))
+
+
+def _planned_reads(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
     sources = [below[source.name] for source in model.reads if source.name in below]
     waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
     reads = (

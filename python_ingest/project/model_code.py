@@ -25,7 +25,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 ASKS_INCREMENTAL = re.compile(r"\bis_incremental\b")
-NAMED = r"""\b{} \( ['"]([^'"]+)['"]"""
+NAMED = r"""\b{}\s*\(\s*['"]\s*([^'"]+?)\s*['"]"""  # also in a quoted text, whose quotes separate it
 # Macros that have got another text, but give the same rows to the code that used them before. They count with
 # their earlier text, so that the tables are not built again.
 EARLIER_TEXTS = {

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkException
+from sqlglot.errors import SqlglotError
+
+from python_ingest.console.messages import first_sentence, sentence
+from python_ingest.console.output import count_of
+from python_ingest.incremental.canonical import comparable
+from python_ingest.incremental.rounding import ordered_calls
+from python_ingest.incremental.statement_catalog import catalog_of
 from python_ingest.lake.delta_log import make_active
 from python_ingest.lake.table_format import table_exists
-from python_ingest.project.compiled_models import Compiled, compiled_models
+from python_ingest.project.compiled import Compiled
+from python_ingest.project.compiled_models import compiled_models
+from python_ingest.project.last_digits import Rounded, without_rounding
+from python_ingest.project.model_way import MERGE
 from python_ingest.project.nodes import VIEWS
+from python_ingest.project.sides import COPIES, Columns, columns_of, differing_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
+NOT_STORED = ("_is_deleted", "_is_retracted", "_versions")  # newest_of() and similar macros give them
 SHOWN = 10
 AT_ONCE = 2  # planning a comparison takes one core; meanwhile another comparison runs
+
+
 UNPROVEN = {
     "never read": "it has no checkpoint for {}",
     "another table": "{} was replaced since its last run",
@@ -54,6 +69,9 @@ class Verdict:
         kept: rows of a table that accumulates, which the query no longer gives.
         unproven: why the table could not be compared, or None.
         seconds: run time of the comparison.
+        rounded: number of rows that differ only by rounding, in sums of floating-point numbers.
+        rounded_columns: the columns in which they differ.
+        ordered_by_chance: functions that its query calls, whose result depends on the order of rows.
     """
 
     table: str
@@ -63,26 +81,52 @@ class Verdict:
     kept: int = 0
     unproven: str | None = None
     seconds: float = 0.0
+    rounded: int = 0
+    rounded_columns: tuple[str, ...] = ()
+    ordered_by_chance: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
         return self.differing == 0 and self.unproven is None
 
+    @property
+    def said(self) -> str:
+        """The result in words."""
+        if self.unproven:
+            return self.unproven
+        kept = f", {self.kept:,} kept that its query no longer gives" if self.kept else ""
+        said = f"{self.rows:,} rows, {self.differing:,} rows differ{kept}"
+        if not self.rounded:
+            return said
+        differ = "differs" if self.rounded == 1 else "differ"
+        only = f"{count_of(self.rounded, 'row')} {differ} only in the last digits of sums of floating-point"
+        return f"{said} ({only} numbers: {', '.join(self.rounded_columns)})"
 
-def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The result for `--log-format json`."""
+        rounded = {"rounded": self.rounded, "rounded_columns": self.rounded_columns} if self.rounded else {}
+        return {"differing": self.differing, **rounded}
+
+
+def verify(
+    spark: SparkSession, selection: Sequence[str], variables: Mapping[str, Any] | None = None
+) -> Iterator[Verdict]:
     """Rebuild models from what they have read, and compare both ways, row for row.
 
     The rebuild is a query, not a table: each model's SQL makes a full scan of its sources, as of the
-    versions of its checkpoints. Nothing is written.
+    versions of its checkpoints, with the variables of the run that built its table. Nothing is written.
+    A model that cannot be compared stops no other.
 
     Args:
         spark: the session.
         selection: dbt selectors; empty for all models.
+        variables: values of `--vars`, which come before the recorded ones.
 
     Yields:
         A verdict for each model, in dbt's order. Views store no rows and get no verdict.
     """
-    models = compiled_models(selection, purpose="verify")
+    models = compiled_models(spark, selection, purpose="verify", given=variables)
     kept = [model for model in models if model.materialized not in VIEWS]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(partial(_verdict, spark), kept)
@@ -91,16 +135,27 @@ def verify(spark: SparkSession, selection: Sequence[str]) -> Iterator[Verdict]:
 def _verdict(spark: SparkSession, model: Compiled) -> Verdict:
     make_active(spark)  # a new thread has no session, and the catalog would be that of the first target
     with timed(Verdict(model.table)) as verdict:
-        if not table_exists(spark, model.table):
-            verdict.unproven = "not built yet"
-        elif (unproven := _unproven(model)) is not None:
-            verdict.unproven = unproven
-        else:
-            compare(spark, model.sql, verdict, keeps_rows=model.way.accumulates)
+        try:
+            verdict.unproven = _unproven(spark, model)
+            if verdict.unproven is None:
+                compare(spark, model, verdict)
+        except Exception as error:  # one table that cannot be compared stops no other
+            verdict.unproven = f"cannot be compared: {sentence(error)}"
+        if verdict.differing and model.other_variables:
+            verdict.unproven = (
+                f"built with other values of {', '.join(model.other_variables)}; give them with --vars"
+            )
+            verdict.differing, verdict.shown = 0, []
     return verdict
 
 
-def _unproven(model: Compiled) -> str | None:
+def _unproven(spark: SparkSession, model: Compiled) -> str | None:
+    if model.hidden:
+        return model.needs_variables
+    if model.failed is not None:
+        return f"does not compile: {first_sentence(model.failed)}"
+    if not table_exists(spark, model.table):
+        return "not built yet"
     for source in model.reads:
         if source.unproven:
             return f"{UNPROVEN[source.unproven].format(source.name)}; run it once"
@@ -109,41 +164,65 @@ def _unproven(model: Compiled) -> str | None:
     return None
 
 
-def compare(
-    spark: SparkSession, sql: str, verdict: Verdict, reading: str | None = None, *, keeps_rows: bool = False
-) -> None:
-    """Compare a table with a query both ways, row for row.
+def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str | None = None) -> None:
+    """Compare a table with a model's query both ways, row for row.
 
     Args:
         spark: the session.
-        sql: the query.
+        model: the model.
         verdict: names the table, and receives the result.
         reading: what stands for the table in FROM; None for the present table.
-        keeps_rows: whether the table may have rows that the query no longer gives; they are counted.
     """
     table = spark.sql(f"select * from {reading or verdict.table}")
-    rebuilt = spark.sql(sql)
-    if "_is_deleted" in rebuilt.columns and "_is_deleted" not in table.columns:
-        rebuilt = rebuilt.where("not _is_deleted")
-    sides = (
-        rebuilt.select(table.columns)
-        .selectExpr("*", "1 as __tidemark_side")
-        .unionAll(table.selectExpr("*", "-1 as __tidemark_side"))
-    )
-    differing = sides.groupBy(table.columns).sum("__tidemark_side").where("`sum(__tidemark_side)` != 0")
-    if keeps_rows:
-        kept: Any = differing.selectExpr("-sum(least(`sum(__tidemark_side)`, 0))").first()
-        verdict.kept = int(kept[0] or 0)
-        differing = differing.where("`sum(__tidemark_side)` > 0")
+
+    def read(sql: str) -> DataFrame:
+        query = spark.sql(sql)
+        flags = "_is_deleted" in query.columns and "_is_deleted" not in table.columns
+        return query.where("not _is_deleted") if flags else query
+
+    rebuilt = read(model.sql)
+    columns = columns_of(table, rebuilt, NOT_STORED if model.way.name == MERGE else (), comparable)
+    differing = differing_rows(table, rebuilt, columns)
     rows = differing.limit(SHOWN + 1).collect()
     verdict.rows = table.count()
+    if rows and (rounded := _rounded(spark, model, differing, columns, read)):
+        verdict.rounded, verdict.rounded_columns = rounded.rows, rounded.columns
+        differing = rounded.differing
+    if rows and model.way.accumulates:
+        kept: Any = differing.selectExpr(f"-sum(least({COPIES}, 0))").first()
+        verdict.kept, differing = int(kept[0] or 0), differing.where(f"{COPIES} > 0")
+    if verdict.rounded or verdict.kept:
+        rows = differing.limit(SHOWN + 1).collect()
     verdict.differing = len(rows) if len(rows) <= SHOWN else differing.count()
-    verdict.shown = [_difference(row.asDict()) for row in rows[:SHOWN]]
+    verdict.shown = [_difference(columns, row) for row in rows[:SHOWN]]
+    if rows:
+        verdict.ordered_by_chance = tuple(ordered_calls(model.sql))
+    elif columns.others:
+        verdict.unproven = f"0 rows differ, but not compared: {columns.others}"
 
 
-def _difference(row: dict[str, Any]) -> Difference:
-    copies = row.pop("sum(__tidemark_side)")
-    return Difference("rebuild" if copies > 0 else "table", row, abs(copies))
+def _rounded(
+    spark: SparkSession,
+    model: Compiled,
+    differing: DataFrame,
+    columns: Columns,
+    read: Callable[[str], DataFrame],
+) -> Rounded | None:
+    """Return which rows differ by more than rounding; None if it is not known or cannot matter."""
+    floating = {columns.names[number].lower() for number in columns.floating}
+    if floating & {name.lower() for name in model.key}:
+        return None
+    view = catalog_of(spark).view
+    try:
+        return without_rounding(differing, columns, model.sql, read, view)
+    except (SqlglotError, PySparkException):  # then each row that differs counts
+        return None
+
+
+def _difference(columns: Columns, row: Row) -> Difference:
+    copies = row[COPIES]
+    values = dict(zip(columns.names, row, strict=False))
+    return Difference("rebuild" if copies > 0 else "table", values, abs(copies))
 
 
 @contextmanager

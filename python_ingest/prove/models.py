@@ -13,7 +13,8 @@ from python_ingest.incremental.proven_key import proven_key
 from python_ingest.incremental.session_catalog import SessionCatalog, types_of
 from python_ingest.incremental.tree import leaves
 from python_ingest.incremental.unsupported import Unsupported
-from python_ingest.project.compiled_models import NOTE, compiled_nodes, model_selectors, no_model
+from python_ingest.project.compiled import NOTE
+from python_ingest.project.compiled_models import compiled_nodes, model_selectors, no_model
 from python_ingest.project.declared_keys import checks_of, declared_keys, declared_values, never_null
 from python_ingest.project.model_way import keys_below, model_way
 from python_ingest.project.nodes import VIEWS, table_of

@@ -64,6 +64,8 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         ({ROUNDED: ("round(", "floor(")}, {"macros"}),
         ({DIGITS: ("2", "3")}, {"macros"}),
         ({DIGITS: ("'digits'", "'places'")}, {"macros", "variables"}),
+        ({DAY: ("'a  b'", "'{{ var('seen', 1) }}'")}, {"sql", "variables"}),
+        ({DAY: ("'a  b'", "'{{ var(\"seen\") }}'")}, {"sql", "variables"}),
         ({DIGITS: ("var('digits', 2)", "env_var('D', '2')")}, {"macros", "variables", "environment"}),
         ({RECENT: ("<", ">")}, set()),
     ],

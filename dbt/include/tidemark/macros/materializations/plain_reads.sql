@@ -1,7 +1,19 @@
-{# The comments of a compiled plain model that say what it reads, as changes() and similar macros write them. explain and
-   verify ask for them at the end of the model's SQL. #}
+{# The comments of a compiled model that say with which variables its table was built, and of a plain one, what it reads, as
+   changes() and similar macros write them. explain and verify ask for them at the end of the model's SQL. #}
 {% macro plain_reads() %}
-    {% if not execute or not dbt.is_plain(model) %}{{ return('') }}{% endif %}
+    {% if not execute %}{{ return('') }}{% endif %}
+    {% set built = dbt.note({
+        'built_with': dbt.variables_part(dbt.newest_mark().contract), 'compiled_with': dbt.variables_part(dbt.contract_of(model.unique_id))
+    }) %}
+    {{ return(built ~ (dbt.notes_of_plain_reads() if dbt.is_plain(model) else '')) }}
+{% endmacro %}
+
+{# The fingerprint of the variables in a contract, or none. #}
+{% macro variables_part(contract) %}
+    {{ return((((contract or '').split('.') + ['', ''])[2].split('-') + ['', ''])[2] or none) }}
+{% endmacro %}
+
+{% macro notes_of_plain_reads() %}
     {% set how = dbt.read_state() %}
     {% set notes = [] %}
     {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
