@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from python_ingest.incremental.links import ADDED
 from python_ingest.incremental.shape import Shape
-from python_ingest.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation
+from python_ingest.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation, leaves
 from python_ingest.incremental.unsupported import Unsupported
 
 HISTORY = "__tidemark_history"
@@ -35,20 +35,7 @@ def lifted(node: Node) -> Node:
     sides = {item.side for item in node.items.values()}
     if len(node.items) > 2 and sides & {"right", "full"}:
         raise Unsupported("a right or full join of more than two sources")
-    history: exp.Expr | None = None
-    for alias, item in node.items.items():
-        own, on = _history(alias), item.on
-        if history is not None:
-            same = exp.EQ(this=own.copy(), expression=history.copy())
-            on = exp.and_(on, same) if on is not None else same
-            _set_join(select, alias, on)
-        block.items[alias] = Item(
-            alias, lifted(item.node), "inner" if item.side == "cross" else item.side, on
-        )
-        if history is None or item.side == "right":
-            history = own
-        elif item.side == "full":
-            history = exp.Coalesce(this=history, expressions=[own])
+    history = _lifted_items(node, block)
     if history is None:
         raise Unsupported("a select without from")
     for alias, nested in node.nested.items():
@@ -63,6 +50,28 @@ def lifted(node: Node) -> Node:
             group.append("expressions", history.copy())
         select.set("group", group)
     return block
+
+
+def _lifted_items(node: Block, block: Block) -> exp.Expr | None:
+    """Give a lifted block its sources, joined within a history; return the history of its rows."""
+    history: exp.Expr | None = None
+    for alias, item in node.items.items():
+        if next(leaves(item.node), None) is None and item.side in ("inner", "cross", "left"):
+            block.items[alias] = item  # constants are the same in each history
+            continue
+        own, on = _history(alias), item.on
+        if history is not None:
+            same = exp.EQ(this=own.copy(), expression=history.copy())
+            on = exp.and_(on, same) if on is not None else same
+            _set_join(block.select, alias, on)
+        block.items[alias] = Item(
+            alias, lifted(item.node), "inner" if item.side == "cross" else item.side, on
+        )
+        if history is None or item.side == "right":
+            history = own
+        elif item.side == "full":
+            history = exp.Coalesce(this=history, expressions=[own])
+    return history
 
 
 def _within(node: Node, outer: exp.Expr, kind: str) -> Node:

@@ -160,9 +160,12 @@ BROKEN = {
 
 def test_a_failed_model_is_said_in_words(guarded: Guarded, models: Path) -> None:
     """R1.4: no Java, no plan, no trace of the engine's macros; a trace of the user's own macro stays."""
-    macro = "{% macro stop(why) %}{{ exceptions.raise_compiler_error(why) }}{% endmacro %}"
-    (models.parent / "macros").mkdir(exist_ok=True)
+    stop = "{% if execute %}{{ exceptions.raise_compiler_error(why) }}{% endif %}"
+    macro = f"{{% macro stop(why) %}}{stop}{{% endmacro %}}"
+    (models.parent / "macros").mkdir()
     (models.parent / "macros" / "stop.sql").write_text(macro)
+    project = models.parent / "dbt_project.yml"
+    project.write_text(project.read_text().replace("macro-paths: [", "macro-paths: [macros, "))
     for name, sql in BROKEN.items():
         text = f"{{{{ config(unique_key='id') }}}}\n{sql}\nfrom {{{{ ref('guarded') }}}}"
         (models / f"{name}.sql").write_text(text)
