@@ -16,11 +16,11 @@
     {% endif %}
 {% endmacro %}
 
-{# The properties that hold a contract's constraints. #}
+{# The properties that hold a contract's constraints. On Iceberg an empty list of them is a property, too. #}
 {% macro guards_in(properties) %}
     {% set prefix = dbt.by_format('guard_prefix')() %}
     {% set found = {} %}
-    {% for name, value in properties.items() if name.startswith(prefix) %}
+    {% for name, value in properties.items() if name.startswith(prefix) and value != '{}' %}
         {% do found.update({name | lower: value}) %}
     {% endfor %}
     {{ return(found) }}
