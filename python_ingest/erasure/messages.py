@@ -11,10 +11,10 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.suppression import SEPARATORS
 from python_ingest.erasure.landed import update_places
 from python_ingest.erasure.person import Person
-from python_ingest.history.provenance import HIDDEN
 from python_ingest.lake.hidden_rows import hidden_rows
 from python_ingest.lake.table_format import table_exists
 from python_ingest.lake.tables import local_rows
+from python_ingest.ops.built_with import HIDDEN
 from python_ingest.ops.erasures import REASON
 
 if TYPE_CHECKING:
