@@ -109,6 +109,13 @@ class ModelsAdapter(FollowingAdapter):
         return same(left, right, types, zeros=True)
 
     @available
+    def any_of_equal(self, types: dict[str, str]) -> str:
+        """Return SQL for the columns of rows that are grouped by `grouped_values`."""
+        from python_ingest.incremental.canonical import any_of_equal
+
+        return any_of_equal(types)
+
+    @available
     def grouped_values(self, types: dict[str, str]) -> str:
         """Return SQL of the values by which equal rows are grouped, separated by commas."""
         from python_ingest.incremental.canonical import comparable, quoted

@@ -45,6 +45,14 @@ def same(left: str, right: str, types: Mapping[str, str], *, zeros: bool = False
     return " and ".join(pairs) or "true"
 
 
+def any_of_equal(types: Mapping[str, str]) -> str:
+    """Return SQL for the columns of rows that are grouped by their forms, separated by commas."""
+    return ", ".join(
+        quoted(name) if is_own_form(kind, zeros=True) else f"any_value({quoted(name)}) as {quoted(name)}"
+        for name, kind in types.items()
+    )
+
+
 def is_own_form(kind: str, *, zeros: bool = False) -> bool:
     """Return whether Spark itself compares values of a type as tables are compared."""
     kind = kind.lower()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from python_ingest.incremental.canonical import comparable, is_own_form
+from python_ingest.incremental.canonical import any_of_equal, comparable, is_own_form
 from python_ingest.incremental.canonical import quoted as one_quoted
 from python_ingest.incremental.deltas import bytes_of, bytes_read, delta
 from python_ingest.incremental.folding import DELETED, changed_groups, folded, suspects
@@ -129,7 +129,8 @@ class Plan:
         columns, key = quoted(self.request.types), quoted(self.request.key)
         rows = filled(delta(self.root, self.request.changed), readings)
         net = (
-            f"select {self._any_of_equal()}, sum(`{SIGN}`) as __tidemark_net from ({rows}) as rows "
+            f"select {any_of_equal(self.request.types)}, sum(`{SIGN}`) as __tidemark_net "
+            f"from ({rows}) as rows "
             f"group by {self._equal()} having sum(`{SIGN}`) <> 0"
         )
         by_key = (
@@ -149,15 +150,6 @@ class Plan:
         """Return the values by which equal rows of the result are grouped."""
         return ", ".join(
             comparable(f"rows.{one_quoted(name)}", kind, zeros=True)
-            for name, kind in self.request.types.items()
-        )
-
-    def _any_of_equal(self) -> str:
-        """Return the columns of a group of equal rows."""
-        return ", ".join(
-            one_quoted(name)
-            if is_own_form(kind, zeros=True)
-            else f"any_value({one_quoted(name)}) as {one_quoted(name)}"
             for name, kind in self.request.types.items()
         )
 
@@ -188,11 +180,8 @@ def choose_plan(root: Node, request: Request) -> Plan:
         root: the query.
         request: the model's key, its types and the tables that changed.
     """
-    clash = next(
-        (f"{leaf.table} with a column {name}" for leaf in leaves(root) for name in clashing(leaf)), None
-    )
-    if clash:
-        return full(request, clash)
+    if found := _unfit_names(root, request):
+        return full(request, found)
     if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
     are_compared = all(is_own_form(request.types.get(name, "")) for name in request.key)
@@ -215,6 +204,15 @@ def choose_plan(root: Node, request: Request) -> Plan:
     except Unsupported as found:
         return Plan("full", request, found.where, root)
     return Plan("regions", request, "", root, regions)
+
+
+def _unfit_names(root: Node, request: Request) -> str:
+    """Return the column whose name does not let the query be taken apart, in words, or nothing."""
+    for leaf in leaves(root):
+        if found := clashing(leaf):
+            return f"{leaf.table} with a column {found[0]}"
+    unnamed = next((name for name in request.types if name not in root.names), "")
+    return f"the column {unnamed} without a name of its own: give it one with `as`" if unnamed else ""
 
 
 def _by_rows(root: Node, request: Request) -> Plan:

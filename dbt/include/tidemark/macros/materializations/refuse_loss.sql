@@ -11,7 +11,7 @@
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': ' ~ ('1 row of the table would be deleted, because the query does not return it' if number == 1
                 else '{:,} rows of the table would be deleted, because the query does not return them'.format(number))
-            ~ (', for example ' ~ lost['example'] if lost['example'] else '') ~ '. Nothing was written, since ' ~ writer
+            ~ (', for example ' ~ lost['example'] if lost['example'] else '') ~ '. Nothing was written, because ' ~ writer
             ~ '. To keep such rows, write ' ~ ('' if query['keys'] else 'a unique_key and ') ~ '`meta: {accumulates: true}` in the config of '
             ~ 'the model. To delete them: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
@@ -26,7 +26,7 @@
     {% set commits = dbt.commits_since(relation, mark.table_version) if is_known
         else dbt.by_format('commits')(relation, now.version + 1) %}
     {% for commit in commits if commit.is_foreign and commit.operation | lower not in ('delete', 'truncate', 'restore') %}
-        {{ return('a ' ~ commit.operation ~ ' that was no run of Tidemark wrote to the table on ' ~ (commit.at | string)[:16]) }}
+        {{ return('another writer changed the table on ' ~ (commit.at | string)[:16] ~ ' (' ~ commit.operation ~ ')') }}
     {% endfor %}
     {% if not is_known and (not adapter.has_one_session() or not dbt.by_format('goes_back_to_the_start')(commits)) %}
         {{ return('Tidemark has no checkpoint of the table, and its history does not tell who wrote it') }}

@@ -7,10 +7,12 @@
         {% set rows = dbt.as_of(relation, window.last) ~ ' ' if window.after == 0 else relation ~ range %}
         {{ return('(select *, \'insert\' as _change_type, ' ~ when ~ ' from ' ~ rows ~ said ~ ')') }}
     {% endif %}
+    {% set types = dbt.columns_of(relation) %}
     {{ return(
         '(select * except (__tidemark_net, __tidemark_copy), if(__tidemark_net > 0, \'insert\', \'delete\') as _change_type, ' ~ when ~ ' from ('
-        ~ 'select * except (_change_type, _change_ordinal, _commit_snapshot_id), sum(if(_change_type = \'INSERT\', 1, -1)) as __tidemark_net '
-        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by all having __tidemark_net ' ~ ('> 0' if only_after else '!= 0')
+        ~ 'select ' ~ adapter.any_of_equal(types) ~ ', sum(if(_change_type = \'INSERT\', 1, -1)) as __tidemark_net '
+        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by ' ~ adapter.grouped_values(types)
+        ~ ' having __tidemark_net ' ~ ('> 0' if only_after else '!= 0')
         ~ ') lateral view explode(sequence(1, abs(__tidemark_net))) as __tidemark_copy)'
     ) }}
 {% endmacro %}
