@@ -180,8 +180,8 @@ def choose_plan(root: Node, request: Request) -> Plan:
         root: the query.
         request: the model's key, its types and the tables that changed.
     """
-    if found := _unfit_names(root, request):
-        return full(request, found)
+    if unfit := _unfit_names(root, request):
+        return full(request, unfit)
     if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
     are_compared = all(is_own_form(request.types.get(name, "")) for name in request.key)
