@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from python_ingest.project.connect import REMOTE, check_server, connect_session
 from python_ingest.project.session import embedded_session
 
 logger = AdapterLogger("Tidemark")
+# dbt-spark asks so what there is, and takes some errors for an answer
+LOOKS_UP = re.compile(r"\s*(/\*.*?\*/\s*)?(show tables?|describe extended)\b", re.IGNORECASE | re.DOTALL)
 FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 
 
@@ -103,7 +106,7 @@ class TidemarkConnectionManager(SparkConnectionManager):
             with super().exception_handler(sql):
                 yield
         except DbtRuntimeError as error:
-            error.msg = plain_message(error.msg, sql)
+            error.msg = message_of(error.msg, sql)
             raise error from None
 
 
@@ -148,7 +151,12 @@ def in_plain_words(sql: str) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         text = text_of(error)
         logger.debug(text)
-        raise DbtRuntimeError(plain_message(text, sql)) from error
+        raise DbtRuntimeError(message_of(text, sql)) from error
+
+
+def message_of(text: str, sql: str) -> str:
+    """Return the message of an error in words; unchanged if dbt-spark looks for words of Spark in it."""
+    return text if LOOKS_UP.match(sql) else plain_message(text, sql)
 
 
 def session_of(settings: Mapping[str, str]) -> SparkSession:
