@@ -88,4 +88,5 @@ def test_columns_of_any_name_and_type_are_kept_or_refused(
     assert project.dbt("run").failed == []
     assert project.differing() == {}
     assert project.rows("flags")[0] == (1, 10, 10, True)
-    assert project.rows("chars") == [("q    ", 1, "z"), ("xyz  ", 3, "y")]
+    counts = [(value.strip(), *others) for value, *others in project.rows("chars")]  # Iceberg does not pad
+    assert counts == [("q", 1, "z"), ("xyz", 3, "y")]
