@@ -27,7 +27,11 @@ from python_ingest.project.session import embedded_session
 
 logger = AdapterLogger("Tidemark")
 # dbt-spark asks so what there is, and takes some errors for an answer
-LOOKS_UP = re.compile(r"\s*(/\*.*?\*/\s*)?(show tables?|describe extended)\b", re.IGNORECASE | re.DOTALL)
+LOOKS_UP = re.compile(
+    r"\s*(/\*.*?\*/\s*)?(show tables?|describe extended"
+    r"|macro (\w+_without_caching|get_columns_in_relation_raw))\b",
+    re.IGNORECASE | re.DOTALL,
+)
 FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 
 

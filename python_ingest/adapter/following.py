@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dbt.adapters.base.meta import available
+from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter.model_settings import columns_named, refusals
 from python_ingest.adapter.past import PastAdapter
@@ -25,6 +26,24 @@ class FollowingAdapter(PastAdapter):
                 if way.refused or refusals(self._model(node.config.to_dict(), way)):
                     node.config.incremental_strategy = REFUSED_MICROBATCH
         super().set_macro_resolver(macro_resolver)
+
+    def pre_model_hook(self, config: Any) -> Any:
+        """Keep a snapshot that ends deleted rows from taking the rows outside a sample for deleted ones.
+
+        Raises:
+            DbtRuntimeError: for such a snapshot whose table exists, if the command reads a part of the rows.
+        """
+        ends_rows = config.get("hard_deletes") in ("invalidate", "new_record")
+        if config.get("materialized") == "snapshot" and (ends_rows or config.get("invalidate_hard_deletes")):
+            target: Any = self
+            node = config.model
+            table = target.Relation.create(schema=node.schema, identifier=node.alias)
+            if target.is_limited() and target.is_there(table):
+                raise DbtRuntimeError(
+                    f"{node.name}: the command reads a part of the rows, and hard_deletes would end all the "
+                    "others. Leave snapshots out (`--exclude-resource-type snapshot`), or use another schema."
+                )
+        return super().pre_model_hook(config)
 
     @available
     def refused_settings(self, config: Mapping[str, Any], way: Way) -> list[str]:

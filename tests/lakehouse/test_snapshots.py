@@ -37,6 +37,9 @@ def test_a_snapshot_keeps_what_was(cases: FixtureProject, table_format: str) -> 
     assert cases.dbt("snapshot").failed == []
     if table_format == "delta":  # of an empty MERGE Iceberg makes a snapshot without rows
         assert latest_version(cases.spark, table) == version
+    refused = dict(cases.dbt("snapshot", "--empty").failed)
+    assert set(refused) == {"tested_snapshot", "deletions_snapshot"}
+    assert all("hard_deletes would end all the others" in message for message in refused.values())
     assert cases.spark.table(table).count() == 4
 
     deletions = cases.table("deletions_snapshot")
