@@ -43,7 +43,7 @@ def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) ->
         told = last_run(cases.spark, Project(ROOT, {}, f"{cases.prefix}_ops"))
         assert told is not None
         assert set(told.failed_tests) == failed
-    built = cases.dbt("build", "--select", "tested")
+    built = cases.dbt("build", "--full-refresh", "--select", "tested")
     assert (built.failed, built.passed) == ([], 3)
 
 
