@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from python_ingest.adapter import setting_checks as checks
 from python_ingest.adapter.setting_checks import Model
@@ -119,6 +118,8 @@ SETTINGS = (
     Setting("buckets", "see `clustered_by`"),
     Setting("options", f"options of the CREATE TABLE, {NEW}"),
     Setting("tblproperties", f"properties of the table, {NEW}"),
-    Setting("liquid_clustered_by", DATABRICKS, partial(checks.of_databricks, "liquid_clustered_by")),
-    Setting("zorder", DATABRICKS, partial(checks.of_databricks, "zorder")),
+    Setting(
+        "liquid_clustered_by", "of dbt-databricks: the same as `meta.cluster_by`, for `tidemark maintain`"
+    ),
+    Setting("zorder", DATABRICKS, checks.zorder),
 )

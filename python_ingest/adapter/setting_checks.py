@@ -100,9 +100,11 @@ def buckets(model: Model) -> str:
     return f"{given[0]} is set without the other of clustered_by and buckets." if len(given) == 1 else ""
 
 
-def of_databricks(name: str, model: Model) -> str:
+def zorder(model: Model) -> str:
     """Refuse a setting that only dbt-databricks has."""
-    return f"{name} is a setting of dbt-databricks. Delete it. {CLUSTERS}" if model.config.get(name) else ""
+    return (
+        f"zorder is a setting of dbt-databricks. Delete it. {CLUSTERS}" if model.config.get("zorder") else ""
+    )
 
 
 def sql_header(model: Model) -> str:

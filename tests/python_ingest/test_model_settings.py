@@ -26,9 +26,10 @@ SUITE = "tests/adapter/test_adapter_suite.py"
 TESTED = {
     LAKE: "unique_key on_schema_change partition_by location_root tblproperties options sql_header "
     "incremental_strategy schema materialized event_time begin batch_size",
-    HERE: "grants file_format clustered_by buckets liquid_clustered_by zorder",
+    HERE: "grants file_format clustered_by buckets zorder",
     WAY: "full_refresh incremental_predicates predicates merge_update_columns merge_exclude_columns meta",
     "tests/lakehouse/test_contracts.py": "contract persist_docs",
+    "tests/lakehouse/test_clustering.py": "liquid_clustered_by",
     SUITE: "alias enabled tags group access docs quoting pre_hook post_hook column_types lookback "
     "concurrent_batches database packages on_configuration_change freshness static_analysis",
 }
@@ -63,7 +64,7 @@ def test_each_setting_has_a_test() -> None:
         ({"file_format": "delta"}, ""),
         ({"file_format": "parquet"}, "file_format is parquet, but this target's tables are delta"),
         ({"clustered_by": "id", "buckets": 4}, "clustered_by and buckets: Delta has no buckets"),
-        ({"liquid_clustered_by": "id"}, "liquid_clustered_by is a setting of dbt-databricks"),
+        ({"liquid_clustered_by": "id"}, ""),
         ({"zorder": "id"}, "zorder is a setting of dbt-databricks"),
         ({"incremental_strategy": "nonsense"}, "incremental_strategy is nonsense"),
         ({"incremental_strategy": "delete+insert"}, "incremental_strategy is delete+insert"),
