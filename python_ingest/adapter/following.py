@@ -11,8 +11,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from python_ingest.adapter.model_settings import columns_named, refusals
 from python_ingest.adapter.past import PastAdapter
 from python_ingest.adapter.schema_change import Columns, Step, step_of
-from python_ingest.adapter.setting_checks import Model, statements_of
+from python_ingest.adapter.setting_checks import Model
 from python_ingest.project.model_way import REFUSED_MICROBATCH, Way, model_way
+from python_ingest.project.sql_header import statements_of
 
 
 class FollowingAdapter(PastAdapter):

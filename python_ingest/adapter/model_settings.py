@@ -73,9 +73,8 @@ SETTINGS = (
     Setting("post_hook", DBT),
     Setting(
         "sql_header",
-        "temporary functions and views are created before the model's query. Other statements, such as "
-        "`set`, "
-        "are refused",
+        "temporary functions and views are created before the model's query; they may not read tables. "
+        "Other statements, such as `set`, are refused",
         checks.sql_header,
     ),
     Setting("full_refresh", "`true`: each run rebuilds the table. `false`: no run rebuilds it"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from python_ingest.adapter.column_types import Narrowed, fits, narrowed, same, widens
+from python_ingest.incremental.column_types import Narrowed, fits, narrowed, same, widens
 
 IGNORE, APPEND, SYNC, FAIL = "ignore", "append_new_columns", "sync_all_columns", "fail"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from python_ingest.project.model_way import REFUSED_MICROBATCH
+from python_ingest.project.sql_header import statements_of, tables_read
 
 STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
 SCHEMA_CHANGES = ("ignore", "append_new_columns", "sync_all_columns", "fail")
@@ -123,19 +124,9 @@ def sql_header(model: Model) -> str:
                 f"sql_header runs `{' '.join(statement.split())[:60]}`, but with Delta, Spark cannot create "
                 "functions in SQL. Write the expression in a macro."
             )
+    if not model.is_stock and (read := tables_read(statements_of(model.config.get("sql_header")))):
+        return (
+            f"sql_header reads {', '.join(read)}, whose changes a run would not notice. Write that query in "
+            "the model, as a CTE with source() or ref()."
+        )
     return ""
-
-
-def statements_of(header: str | None) -> list[str]:
-    """Return the statements of a `sql_header`, without their semicolons."""
-    from sqlglot import Dialect
-
-    found, start, is_empty = [], 0, True
-    for token in Dialect.get_or_raise("spark").tokenize(f"{header or ''}\n;"):  # a comment is no token
-        if token.token_type.name != "SEMICOLON":
-            is_empty = False
-            continue
-        if not is_empty:
-            found.append((header or "")[start : token.start].strip())
-        start, is_empty = token.end + 1, True
-    return found

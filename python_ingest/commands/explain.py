@@ -10,6 +10,7 @@ from rich.filesize import decimal
 from python_ingest.console.output import count_of, output
 from python_ingest.errors import UnprovenError
 from python_ingest.project.explain import explain
+from python_ingest.project.nodes import VIEWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +39,8 @@ def show_plans(
             output.text(f"    reads {read.source} {read.said}{size}")
             if read.touches:
                 output.text(f"    goes back to {read.source} for {read.touches}")
+        if not plan.reads and plan.failed is None and not plan.unproven:
+            output.text(f"    {_without_reads(plan.materialized)}")
         if plan.unproven:
             output.text(f"    not proven: {plan.unproven}")
         if plan.waits_for:
@@ -49,3 +52,12 @@ def show_plans(
             f"{', '.join(failed)}.",
             "The lines above say why.",
         )
+
+
+def _without_reads(materialized: str) -> str:
+    """Return what a run does with a model whose sources the engine does not follow."""
+    if materialized in VIEWS:
+        return f"{materialized}: stores no rows"
+    if materialized != "incremental":
+        return f"{materialized}: computed as a whole by each run"
+    return "reads no table: computed as a whole"

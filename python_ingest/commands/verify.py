@@ -53,10 +53,18 @@ def show_verdicts(
         raise UnprovenError(
             f"No row differs, but {count_of(len(unproven), 'table')} cannot be compared: "
             f"{', '.join(unproven)}.",
-            "The lines above say why. `dbt run` brings tables up to date. What can be proved: "
-            "docs/plain_models.md.",
+            f"The lines above say why. `dbt run` brings tables up to date. {_of_columns(verdicts)}"
+            "What can be proved: docs/plain_models.md.",
         )
     return verdicts
+
+
+def _of_columns(verdicts: Sequence[Verdict]) -> str:
+    """Return what to do about tables that have other columns than their queries."""
+    names = [one.table.partition(".")[2] for one in verdicts if one.has_other_columns]
+    if not names:
+        return ""
+    return f"To build the present columns: `dbt run --full-refresh --select {' '.join(names)}`. "
 
 
 def _said_of_differing(
@@ -69,7 +77,8 @@ def _said_of_differing(
         output.note("code changed", said, table=table)
     fix = (
         "If the last run was interrupted, run again and verify again. If a table still differs, something "
-        "else wrote to it, or there is a defect: rebuild it with `dbt run --full-refresh --select MODEL+`."
+        "else wrote to it, or there is a defect: rebuild it with `dbt run --full-refresh --select MODEL+`. "
+        "To keep rows that a hook or another tool wrote: `meta: {accumulates: true}` in the model's config."
     )
     if changed:
         names = " ".join(table.partition(".")[2] for table in changed)

@@ -12,6 +12,7 @@ from python_ingest.ops.built_with import Variables
 from python_ingest.project.model_code import code_of
 from python_ingest.project.model_way import Way, model_way
 from python_ingest.project.nodes import table_of
+from python_ingest.project.sql_header import statements_of
 
 NOTE = re.compile(r"/\* tidemark (\{.*?\}) \*/")  # the engine's macro `note` writes it
 
@@ -54,6 +55,7 @@ class Compiled:
         other_variables: the variables that it reads, if their values are others than when it was built.
         hidden: of the variables that it reads, those whose values are not recorded.
         failed: why it does not compile; None for a model that does.
+        header: the statements of its `sql_header`.
     """
 
     table: str
@@ -67,6 +69,7 @@ class Compiled:
     other_variables: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     failed: str | None = None
+    header: tuple[str, ...] = ()
 
     @property
     def is_unproven(self) -> bool:
@@ -127,4 +130,5 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
         key=() if not key else (key,) if isinstance(key, str) else tuple(key),
         other_variables=(*code["variables"], *code["environment"]) if is_other else (),
         hidden=tuple(name for name in code["variables"] if variables and name in variables.hidden),
+        header=tuple(statements_of(node.config.get("sql_header"))),
     )

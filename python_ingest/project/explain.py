@@ -15,6 +15,7 @@ from python_ingest.lake.delta_statements import log_of
 from python_ingest.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 from python_ingest.project.compiled import Compiled, Source
 from python_ingest.project.compiled_models import compiled_models
+from python_ingest.project.sql_header import created_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,6 +52,7 @@ class Plan:
         waits_for: upstream models that the same run would change first, so that it may read more.
         unproven: why nothing proves its table, so that its reads are unknown; empty if it is proven.
         failed: why it cannot be planned, or None.
+        materialized: as in dbt.
     """
 
     table: str
@@ -58,6 +60,7 @@ class Plan:
     waits_for: tuple[str, ...]
     unproven: str = ""
     failed: str | None = None
+    materialized: str = "incremental"
 
     @property
     def idle(self) -> bool:
@@ -96,7 +99,8 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
         failed = model.needs_variables or f"it does not compile: {first_sentence(model.failed or '')}"
         return Plan(model.table, (), (), failed=failed)
     try:
-        return _planned_reads(spark, model, below)
+        with created_for(spark, model.header):
+            return _planned_reads(spark, model, below)
     except Exception as error:  # one model that cannot be planned stops no other
         return Plan(model.table, (), (), failed=sentence(error))
 
@@ -108,7 +112,7 @@ def _planned_reads(spark: SparkSession, model: Compiled, below: dict[str, Plan])
         replace(_read(spark, source), touches=model.prunes.get(source.name, ""))
         for source in _planned(spark, model)
     )
-    return Plan(model.table, tuple(reads), waits_for, model.way.why_unproven)
+    return Plan(model.table, tuple(reads), waits_for, model.way.why_unproven, None, model.materialized)
 
 
 def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:

@@ -96,7 +96,7 @@ def _pairs(
     parts, tags = [differing.selectExpr(*values, COPIES, side)], [TABLE, REBUILD]
     casts = [f"cast({one} as {kind}) as {one}" for one, kind in zip(values, columns.types, strict=True)]
     for tag, rows in moved:
-        parts.append(columns.read(rows).selectExpr(*casts, f"0L as {COPIES}", f"'{tag}' as {TAG}"))
+        parts.append(columns.of_query(rows).selectExpr(*casts, f"0L as {COPIES}", f"'{tag}' as {TAG}"))
         tags.append(tag)
     exact = [f.expr(key) for number, key in enumerate(columns.keys) if number not in columns.floating]
     names = [values[number] for number in columns.floating]

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from python_ingest.incremental.column_types import NESTED, Narrowed, narrowed
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
 
 COPIES = "__tidemark_copies"  # how many more copies of a row the rebuild has
 FLOATING = ("float", "double")
@@ -21,12 +24,14 @@ class Columns:
     Attributes:
         names: their names, as the table has them.
         types: their Spark types.
-        only_table, only_query: further columns of one side.
+        reads: SQL that reads the query's columns with these types.
+        only_table, only_query: further columns of one side, and fields of structs that only the query has.
         comparable: gives the SQL of a value that can be grouped, for a column and its type.
     """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
+    reads: tuple[str, ...]
     only_table: tuple[str, ...]
     only_query: tuple[str, ...]
     comparable: Comparable
@@ -56,11 +61,16 @@ class Columns:
         ]
         return " and ".join(said)
 
-    def read(self, rows: DataFrame) -> DataFrame:
-        """Return the columns of one side in their order, named as `values`."""
-        by_name = {name.lower(): name for name in rows.columns}
-        found = ["`" + by_name[name.lower()].replace("`", "``") + "`" for name in self.names]
-        return rows.selectExpr(*(f"{one} as {new}" for one, new in zip(found, self.values, strict=True)))
+    def of_table(self, rows: DataFrame) -> DataFrame:
+        """Return the columns of the table in their order, named as `values`."""
+        return self._named(rows, [_quoted(name) for name in self.names])
+
+    def of_query(self, rows: DataFrame) -> DataFrame:
+        """Return the columns of the query in their order, named as `values`."""
+        return self._named(rows, self.reads)
+
+    def _named(self, rows: DataFrame, read: Sequence[str]) -> DataFrame:
+        return rows.selectExpr(*(f"{one} as {new}" for one, new in zip(read, self.values, strict=True)))
 
 
 def columns_of(table: DataFrame, query: DataFrame, ignored: Sequence[str], comparable: Comparable) -> Columns:
@@ -72,15 +82,30 @@ def columns_of(table: DataFrame, query: DataFrame, ignored: Sequence[str], compa
         comparable: as in `Columns`.
     """
     present = {name.lower() for name in table.columns}
-    computed = {name.lower() for name in query.columns}
+    computed = {one.name.lower(): one for one in query.schema.fields}
     both = [one for one in table.schema.fields if one.name.lower() in computed]
+    types = [one.dataType.simpleString() for one in both]
+    reads = [_read(computed[one.name.lower()], one.name, kind) for one, kind in zip(both, types, strict=True)]
+    new = [name for name in query.columns if name.lower() not in {*present, *ignored}]
     return Columns(
         tuple(one.name for one in both),
-        tuple(one.dataType.simpleString() for one in both),
+        tuple(types),
+        tuple(one.sql for one in reads),
         tuple(name for name in table.columns if name.lower() not in computed),
-        tuple(name for name in query.columns if name.lower() not in {*present, *ignored}),
+        (*new, *(path for one in reads for path in one.dropped)),
         comparable,
     )
+
+
+def _read(column: StructField, name: str, kind: str) -> Narrowed:
+    """Return SQL of a query's column with the table's type, whose structs may lack some fields."""
+    found, given = _quoted(column.name), column.dataType.simpleString()
+    return (narrowed(found, kind, given, name) if NESTED.fullmatch(kind) else None) or Narrowed(found)
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
 
 
 def differing_rows(table: DataFrame, query: DataFrame, columns: Columns) -> DataFrame:
@@ -92,8 +117,8 @@ def differing_rows(table: DataFrame, query: DataFrame, columns: Columns) -> Data
     """
     from pyspark.sql import functions as f
 
-    rebuilt = columns.read(query).selectExpr("*", f"1L as {COPIES}")
-    both = rebuilt.unionAll(columns.read(table).selectExpr("*", f"-1L as {COPIES}"))
+    rebuilt = columns.of_query(query).selectExpr("*", f"1L as {COPIES}")
+    both = rebuilt.unionAll(columns.of_table(table).selectExpr("*", f"-1L as {COPIES}"))
     keys = [
         f.expr(key).alias(f"key_{value}") for key, value in zip(columns.keys, columns.values, strict=True)
     ]

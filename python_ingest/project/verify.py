@@ -26,6 +26,7 @@ from python_ingest.project.last_digits import Rounded, without_rounding
 from python_ingest.project.model_way import MERGE
 from python_ingest.project.nodes import VIEWS
 from python_ingest.project.sides import COPIES, Columns, columns_of, differing_rows
+from python_ingest.project.sql_header import created_for
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -72,6 +73,7 @@ class Verdict:
         rounded: number of rows that differ only by rounding, in sums of floating-point numbers.
         rounded_columns: the columns in which they differ.
         ordered_by_chance: functions that its query calls, whose result depends on the order of rows.
+        has_other_columns: whether the table and the query have different columns.
     """
 
     table: str
@@ -84,6 +86,7 @@ class Verdict:
     rounded: int = 0
     rounded_columns: tuple[str, ...] = ()
     ordered_by_chance: tuple[str, ...] = ()
+    has_other_columns: bool = False
 
     @property
     def holds(self) -> bool:
@@ -160,7 +163,7 @@ def _unproven(spark: SparkSession, model: Compiled) -> str | None:
         if source.unproven:
             return f"{UNPROVEN[source.unproven].format(source.name)}; run it once"
     if model.is_unproven:
-        return f"{model.way.why_unproven}: docs/plain_models.md"
+        return f"not proven: {model.way.why_unproven} (docs/plain_models.md)"
     return None
 
 
@@ -176,7 +179,8 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
     table = spark.sql(f"select * from {reading or verdict.table}")
 
     def read(sql: str) -> DataFrame:
-        query = spark.sql(sql)
+        with created_for(spark, model.header):
+            query = spark.sql(sql)
         flags = "_is_deleted" in query.columns and "_is_deleted" not in table.columns
         return query.where("not _is_deleted") if flags else query
 
@@ -198,7 +202,8 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
     if rows:
         verdict.ordered_by_chance = tuple(ordered_calls(model.sql))
     elif columns.others:
-        verdict.unproven = f"0 rows differ, but not compared: {columns.others}"
+        verdict.unproven = f"{verdict.said}, but not compared: {columns.others}"
+        verdict.has_other_columns = True
 
 
 def _rounded(

@@ -102,7 +102,7 @@ def test_one_fault_stops_one_proof(proofs: FixtureProject, capsys: pytest.Captur
         "unclosed does not compile: expected token 'end of print statement'",
         "demanding does not compile: Required var 'never_given' not found 0",
         "moved does not compile: the source input.gone is not found",
-        "full_amounts 0 rows differ, but not compared: column note (only in the table)",
+        "full_amounts 2 rows, 0 rows differ, but not compared: column note (only in the table)",
         f"scaled {PROVEN}",
         "sums 2 rows, 0 rows differ (1 row differs only in the last digits of sums of floating-point",
     ):

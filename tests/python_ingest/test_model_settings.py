@@ -11,7 +11,8 @@ from dbt.adapters.spark.impl import SparkConfig
 from dbt.artifacts.resources.v1.model import ModelConfig
 
 from python_ingest.adapter.model_settings import SETTINGS, columns_named, refusals
-from python_ingest.adapter.setting_checks import Model, statements_of
+from python_ingest.adapter.setting_checks import Model
+from python_ingest.project.sql_header import statements_of, tables_read
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1
@@ -117,3 +118,31 @@ def test_columns_are_found_as_spark_finds_them(
 ) -> None:
     """R1.2: in any letter case, with or without backticks."""
     assert columns_named(named, columns) == found
+
+
+@pytest.mark.parametrize(
+    ("header", "tables"),
+    [
+        ("create or replace temporary view v as select * from shop.rates", ["shop.rates"]),
+        (
+            "create temp view v (a) as with t as (select 1 as a) select * from t join Rates using (a)",
+            ["Rates"],
+        ),
+        (
+            "create temporary view a as select 1 as id; create temp view `b` as select * from A; "
+            "create temp view c as select * from b",
+            [],
+        ),
+        ("create temporary view v as select * from values (1), (2) as x(a)", []),
+        ("create temp view v as select id from range(5)", []),
+        (TWICE, []),
+        ("create temporary function top() returns int return (select max(x) from shop.t)", ["shop.t"]),
+        ("create temporary function f as 'com.shop.Net' using jar '/net.jar'", []),
+    ],
+)
+def test_a_header_reads_no_tables(header: str, tables: list[str]) -> None:
+    """R1.1: a table that only the header reads is refused, because no run would notice its changes."""
+    assert tables_read(statements_of(header)) == tables
+    said = refusals(Model({"sql_header": header}, "iceberg"))
+    assert [f"sql_header reads {', '.join(tables)}, whose" in one for one in said] == [True] * bool(tables)
+    assert refusals(Model({"sql_header": header}, "iceberg", is_stock=True)) == []

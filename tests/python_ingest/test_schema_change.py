@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from python_ingest.adapter.column_types import fits, narrowed
 from python_ingest.adapter.schema_change import Columns, step_of
+from python_ingest.incremental.column_types import fits, narrowed
 
 pytestmark = pytest.mark.R3
 SAME = {"id": "int"}
