@@ -52,6 +52,15 @@ class TidemarkAdapter(ModelsAdapter):
         if is_dbt and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, end)  # dbt's own handler waits for Spark
 
+    def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
+        """Refuse Python models where dbt-spark would look for a cluster of Databricks."""
+        if self.config.credentials.method == "session":
+            raise DbtRuntimeError(
+                f"{parsed_model['original_file_path']}: dbt-spark runs Python models on clusters of "
+                "Databricks only, and this target has `method: session`. Write the model in SQL."
+            )
+        return super().submit_python_job(parsed_model, compiled_code)
+
     @available
     def is_limited(self) -> bool:
         """Return whether this command gives models only a part of their rows: `--empty` or `--sample`."""

@@ -107,7 +107,11 @@ SETTINGS = (
         checks.grants,
     ),
     Setting("file_format", "the format of the target's tables. Another one is refused", checks.file_format),
-    Setting("location_root", f"the folder of the table's folder, {NEW}"),
+    Setting(
+        "location_root",
+        f"the folder of the table's folder, {NEW}. A relative path is refused",
+        checks.location_root,
+    ),
     Setting("partition_by", f"the partitions of the table, {NEW}"),
     Setting(
         "clustered_by",

@@ -14,6 +14,7 @@ STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")
 SCHEMA_CHANGES = ("ignore", "append_new_columns", "sync_all_columns", "fail")
 TEMPORARY = re.compile(r"create\s+(or\s+replace\s+)?temp(orary)?\s+(function|view)\b", re.IGNORECASE)
 IN_SQL = re.compile(r"\bfunction\b.*\breturn\b", re.IGNORECASE | re.DOTALL)
+ABSOLUTE = re.compile(r"/|[A-Za-z][\w+.-]*:/")
 CLUSTERS = "Set meta.cluster_by: `tidemark maintain` orders the files by it."
 
 
@@ -99,6 +100,17 @@ def buckets(model: Model) -> str:
     if given and str(model.config.get("file_format") or model.table_format) == "delta":
         return f"{' and '.join(given)}: Delta has no buckets. Delete it. {CLUSTERS}"
     return f"{given[0]} is set without the other of clustered_by and buckets." if len(given) == 1 else ""
+
+
+def location_root(model: Model) -> str:
+    """Refuse a relative folder: Spark's catalog and Delta resolve it against different folders."""
+    given = str(model.config.get("location_root") or "/")
+    if ABSOLUTE.match(given):
+        return ""
+    return (
+        f"location_root is {given}, a relative path, which the catalog and the writer resolve differently. "
+        "Write an absolute path or a URI."
+    )
 
 
 def zorder(model: Model) -> str:

@@ -61,7 +61,7 @@ def show_verdicts(
 
 def _of_columns(verdicts: Sequence[Verdict]) -> str:
     """Return what to do about tables that have other columns than their queries."""
-    names = [one.table.partition(".")[2] for one in verdicts if one.has_other_columns]
+    names = [one.table.partition(".")[2] for one in verdicts if one.is_outdated]
     if not names:
         return ""
     return f"To build the present columns: `dbt run --full-refresh --select {' '.join(names)}`. "

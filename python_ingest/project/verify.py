@@ -73,7 +73,7 @@ class Verdict:
         rounded: number of rows that differ only by rounding, in sums of floating-point numbers.
         rounded_columns: the columns in which they differ.
         ordered_by_chance: functions that its query calls, whose result depends on the order of rows.
-        has_other_columns: whether the table and the query have different columns.
+        is_outdated: whether a rebuild would give the table other columns.
     """
 
     table: str
@@ -86,7 +86,7 @@ class Verdict:
     rounded: int = 0
     rounded_columns: tuple[str, ...] = ()
     ordered_by_chance: tuple[str, ...] = ()
-    has_other_columns: bool = False
+    is_outdated: bool = False
 
     @property
     def holds(self) -> bool:
@@ -203,7 +203,7 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
         verdict.ordered_by_chance = tuple(ordered_calls(model.sql))
     elif columns.others:
         verdict.unproven = f"{verdict.said}, but not compared: {columns.others}"
-        verdict.has_other_columns = True
+        verdict.is_outdated = not model.way.accumulates
 
 
 def _rounded(

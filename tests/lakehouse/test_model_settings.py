@@ -19,6 +19,9 @@ REFUSED = {
     "refused_strategy": "incremental_strategy is delete+insert",
     "refused_microbatch": "partition_by is not set",
     "refused_header": "sql_header runs `set spark.sql.session.timeZone = Asia/Tokyo`",
+    "refused_view": "materialized is materialized_view, which Spark does not have",
+    "refused_python": "an incremental model is SQL",
+    "refused_python_table": "dbt-spark runs Python models on clusters of Databricks only",
     "refused_key": "`concat(id, day)` is in unique_key",
     "refused_predicates": "incremental_predicates finds present rows only where its condition holds, but the",
 }

@@ -95,6 +95,9 @@ def test_the_target_decides() -> None:
     assert refusals(Model({"sql_header": TWICE}, "iceberg")) == []
     assert refusals(Model({"grants": {"select": ["reporting"]}}, has_one_session=False)) == []
     assert refusals(Model({"file_format": "parquet"}, is_stock=True)) == []
+    for folder in ("/lake/elsewhere", "s3a://lake/elsewhere", "file:/lake"):
+        assert refusals(Model({"location_root": folder})) == []
+    assert "location_root is elsewhere, a relative path" in refusals(Model({"location_root": "elsewhere"}))[0]
 
 
 def test_statements_of_a_header() -> None:

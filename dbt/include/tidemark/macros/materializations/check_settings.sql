@@ -1,5 +1,10 @@
 {# Stops a model that has a setting which it cannot follow, before anything runs: python_ingest/adapter/model_settings.py. #}
 {% macro check_settings() %}
+    {% if model.language == 'python' %}
+        {% do exceptions.raise_compiler_error(
+            model.original_file_path ~ ': an incremental model is SQL, from which a run learns how to read what changed. Write it in SQL.'
+        ) %}
+    {% endif %}
     {% set refused = adapter.refused_settings(model.config, dbt.way_of(model)) %}
     {% if refused %}
         {% do exceptions.raise_compiler_error(model.original_file_path ~ ': ' ~ refused | join('\n  ')) %}

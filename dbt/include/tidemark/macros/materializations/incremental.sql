@@ -1,5 +1,5 @@
 {# Unlike stock dbt-spark, this can skip a model, delete rows, match NULL keys and report what it wrote. #}
-{% materialization incremental, adapter='tidemark', supported_languages=['sql'] %}
+{% materialization incremental, adapter='tidemark', supported_languages=['sql', 'python'] %}
     {% do dbt.check_settings() %}
     {% do dbt.check_sql() %}
     {% do dbt.measure_cost() %}

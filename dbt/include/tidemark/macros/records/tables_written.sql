@@ -21,7 +21,7 @@
 {# Called before a node writes its table. `before` is none for a table that does not exist yet. #}
 {% macro note_version_before(node, relation) %}
     {% set existing = load_relation(relation) %}
-    {% set has_versions = existing is not none and existing.type == 'table' and dbt.has_versions(relation) %}
+    {% set has_versions = existing is not none and not existing.is_view and dbt.has_versions(relation) %}
     {% do dbt.run_state('before').update({node.unique_id: dbt.table_state(relation).version if has_versions else none}) %}
 {% endmacro %}
 
