@@ -152,7 +152,10 @@ def _parts(text: str) -> list[str]:
 
 
 def _of_length(expression: str, length: int, path: str) -> str:
-    message = f"a value of `{path}` has more than {length} characters, the length of the column in the table"
+    message = (
+        f"a value of `{path}` has more than {length} characters, the length of the column in the table. "
+        "`dbt run --full-refresh` builds the table with a wider column"
+    )
     return f"if(length({expression}) > {length}, raise_error('{_escaped(message)}'), {expression})"
 
 

@@ -95,6 +95,7 @@ def test_one_fault_stops_one_proof(proofs: FixtureProject, capsys: pytest.Captur
     with pytest.raises(UnprovenError, match="No row differs, but 7 tables cannot be compared") as raised:
         show_verdicts(proofs.spark, [], project)
     assert raised.value.exit_code == 3
+    assert "`dbt run --full-refresh --select full_amounts`" in str(raised.value)
     printed = capsys.readouterr().out
     for line in (
         "dropped not built yet",
