@@ -98,7 +98,8 @@ class Verdict:
         if self.unproven:
             return self.unproven
         kept = f", {self.kept:,} kept that its query no longer gives" if self.kept else ""
-        said = f"{self.rows:,} rows, {self.differing:,} rows differ{kept}"
+        differs = "1 row differs" if self.differing == 1 else f"{self.differing:,} rows differ"
+        said = f"{count_of(self.rows, 'row')}, {differs}{kept}"
         if not self.rounded:
             return said
         differ = "differs" if self.rounded == 1 else "differ"
