@@ -8,7 +8,7 @@
     {% set why_unproven = dbt.way_of(model).why_unproven if model.resource_type == 'model' else '' %}
     {% set unproven = '; not proven: ' ~ why_unproven if why_unproven else '' %}
     {% set note = dbt.run_state('column_notes').get(model.unique_id) %}
-    {% set part = '; a part of the rows: --sample' if flags.SAMPLE and model.resource_type == 'model' else '' %}
+    {% set part = '; a part of the rows: --sample' if dbt.is_limited() and not flags.EMPTY and model.resource_type == 'model' else '' %}
     {% set unproven = unproven ~ ('; ' ~ note if note else '') ~ part %}
     {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) + counts.get('written', 0) %}
     {% set how = dbt.run_state('read_states').get(model.unique_id, {}) %}
