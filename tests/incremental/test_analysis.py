@@ -90,17 +90,17 @@ def test_tables_are_pinned_by_their_names_alone() -> None:
 
 SPELLINGS = """
 from {sales} as s, {sales} as t select s.sale_id, t.day where s.sale_id = t.sale_id
-select /*+ broadcast(s) */ SALE_ID as sale_id, sale_id + 1L, amount * 0.1D, 1.50BD, 2Y from {sales} as s
-with unread as (select 'X' as x) select sale_id, 'a' 'b', r'%', "q" from {sales} where !(sale_id == 1)
+select /*+ broadcast(s) */ SALE_ID as sale_id, 1L as a, amount * 0.1D as b, 1.5BD as c from {sales} as s
+with unread as (select 'X' as x) select sale_id, 'a' 'b' as b, r'%' as c from {sales} where !(sale_id == 1)
 select S.*, T.amount as more from {sales} as s join {sales} as t using (sale_id)
 select * from {sales} as s left join (select sale_id, upper(product) as up from {sales}) as u using (sale_id)
 select sale_id, v.title from {sales} join (values ('a', 1.5), (null, 2)) as v (product, title) using (product)
 select sale_id, day, sum(sale_id) over w as n from {sales} window w as (partition by day order by sale_id)
-select sale_id, mod(sale_id, 2), log2(sale_id), date_sub(day, 1), len(product) from {sales}
-select sale_id, sale_id * 2 as twice, twice + 1 as more, day + interval '3 days' from {sales} limit all
+select sale_id, mod(sale_id, 2) as a, log2(sale_id) as b, len(product) as d from {sales}
+select sale_id, sale_id * 2 as twice, twice + 1 as n, day + interval '3 days' as l from {sales} limit all
 select x.a as sale_id, x.b from {sales} as x (a, b, c, d)
 select PRODUCT as sale_id from {sales} union all select Product from {sales} where false
-(select sale_id, to_json(struct(sale_id)) from {sales})
+(select sale_id, to_json(struct(sale_id)) as j from {sales})
 """
 READ_OTHERWISE = {
     "sale_id, to_json(struct(SALE_ID)) as j": "to_json(struct(SALE_ID)) as j",

@@ -143,7 +143,7 @@ def test_ties_are_told_from_defects(few_partitions: SparkSession, what: str) -> 
     sql, key = TIED[what]
     model = model_of(few_partitions, Relation(sql, {}, (key,)))
     found = tried(few_partitions, model, (SALES,), number=30)
-    assert len(found.tied) > 3, found.plan.how
+    assert len(found.tied) > 1, found.plan.how
     assert not found.differing
     assert not replace(found, allows_ties=True).wrong
 

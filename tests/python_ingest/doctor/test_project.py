@@ -50,7 +50,11 @@ def test_a_target_that_cannot_be_used(
     [
         ("dbt_project.yml", "name: [", "dbt_project.yml is not YAML"),
         ("dbt_project.yml", "- name", "dbt_project.yml is not a mapping"),
-        ("models/orders.sql", "select * from {{ ref('nothing') }}", "dbt parse failed: Compilation Error"),
+        (
+            "models/orders.sql",
+            "select * from {{ ref('nothing') }}",
+            "dbt parse failed: Model 'model.shop.orders'",
+        ),
     ],
 )
 def test_a_project_that_does_not_parse(folder: Path, file: str, text: str, says: str) -> None:
