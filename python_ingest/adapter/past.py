@@ -87,7 +87,7 @@ class PastAdapter(RecordingAdapter):
 
     def _past(self) -> Past:
         from python_ingest.history.past import Past
-        from python_ingest.project import OPS_SCHEMA
+        from python_ingest.project import own_schema
 
         def look() -> Past:
             if not self.config.credentials.has_one_session:
@@ -95,8 +95,8 @@ class PastAdapter(RecordingAdapter):
                     f"The variable {AS_OF} needs a session, and the target has none.",
                     "Choose a target with `method: session` with DBT_TARGET: docs/targets.md.",
                 )
-            nodes: Any = self.get_macro_resolver().nodes  # type: ignore[union-attr]
-            return Past(self._session(), nodes[OPS_SCHEMA].config.meta["ops_schema"], self._as_of)
+            schema = own_schema(self.get_macro_resolver(), "ops_schema")
+            return Past(self._session(), schema, self._as_of)
 
         past: Past = once(self._known, "", look)
         return past

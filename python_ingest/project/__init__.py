@@ -14,7 +14,7 @@ from python_ingest.errors import DbtError, DeclarationError, TidemarkError
 from python_ingest.feeds.declarations import Feed, declared_feeds
 from python_ingest.project.nodes import stored, table_of
 
-OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"  # never run: its `meta` has the schema of the state tables
+OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"
 PARSE = (
     "--no-write-json",
     "parse",
@@ -48,7 +48,7 @@ class Project:
     @property
     def audit_schema(self) -> str:
         """The schema of the batches that have failed an audit."""
-        return str(self.manifest.nodes[OPS_SCHEMA].config.meta["audit_schema"])
+        return own_schema(self.manifest, "audit_schema")
 
 
 def enter_root() -> Path:
@@ -93,17 +93,27 @@ def project_of(root: Path, manifest: Any) -> Project:
         TidemarkError: if the profile's target has another adapter.
     """
     sources = [source.to_dict() for source in manifest.sources.values()]
-    if OPS_SCHEMA not in manifest.nodes:
+    if OPS_SCHEMA not in manifest.disabled:
         raise TidemarkError(
             "The target of profiles.yml has another adapter than Tidemark's.",
             "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
         )
-    ops_schema = str(manifest.nodes[OPS_SCHEMA].config.meta["ops_schema"])
+    ops_schema = own_schema(manifest, "ops_schema")
     kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
     tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
     tables += [table_of(node) for node in stored(manifest)]
     feeds, invalid = declared_feeds(sources)
     return Project(root, feeds, ops_schema, tuple(sorted(tables)), manifest, invalid)
+
+
+def own_schema(manifest: Any, name: str) -> str:
+    """Return a schema of the engine's own tables: `ops_schema` of state, `audit_schema` of failed batches.
+
+    The engine's project has a disabled analysis that says them, since only dbt can call the project's
+    `generate_schema_name`; disabled, it is no node of the user's project.
+    """
+    (analysis,) = manifest.disabled[OPS_SCHEMA]
+    return str(analysis.config.meta[name])
 
 
 def invoke_dbt(arguments: Sequence[str]) -> Any:

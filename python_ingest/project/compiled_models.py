@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.console.messages import plain_message
 from python_ingest.errors import DbtError
 from python_ingest.ops.built_with import Variables, recorded_variables
-from python_ingest.project import OPS_SCHEMA
+from python_ingest.project import own_schema
 from python_ingest.project.compiled import Compiled, compiled, failed
 from python_ingest.project.lenient import every_node, parsed_to_read
 from python_ingest.project.model_way import Way
@@ -42,7 +42,7 @@ def compiled_models(
     """
     given = dict(given or {})
     manifest, broken = parsed_to_read(given)
-    ops_schema = str(manifest.nodes[OPS_SCHEMA].config.meta["ops_schema"])
+    ops_schema = own_schema(manifest, "ops_schema")
     recorded = {} if given and purpose == "explain" else recorded_variables(spark, ops_schema)
     plain = Variables().with_given(given)
     groups = {one.group: one for one in (plain, *(found.with_given(given) for found in recorded.values()))}

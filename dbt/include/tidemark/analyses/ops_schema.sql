@@ -1,3 +1,4 @@
-{# Never run. It tells Python the schemas of the state tables and of failed batches; a project's `+schema` does not change `meta`. #}
-{{ config(meta={'ops_schema': generate_schema_name('ops', none), 'audit_schema': generate_schema_name('audit', none)}) }}
+{# Disabled, so that it is no node of a project. It tells Python the schemas of the state tables and of failed batches; a
+   project's `+schema` does not change `meta`. #}
+{{ config(enabled=false, meta={'ops_schema': generate_schema_name('ops', none), 'audit_schema': generate_schema_name('audit', none)}) }}
 select 1 as one
