@@ -22,7 +22,7 @@ from tests.conftest import NIGHTLY, ROOT
 from tests.fuzz.strange_feeds import Record, StrangeFeed, strange_feed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
-FEEDS = 300 if NIGHTLY else 6
+FEEDS = 300 if NIGHTLY else 3
 GROUP = 20  # feeds in one project
 
 
