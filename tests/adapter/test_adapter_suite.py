@@ -1,4 +1,4 @@
-"""dbt's own adapter tests, at night: what a stranger's project expects of any adapter.
+"""dbt's own adapter tests, at night: what any dbt project expects of an adapter.
 
 The classes come from the package `dbt-tests-adapter`, which is not a dependency: its tests are skipped
 without it. docs/conformance.md says which classes are left out, and why.
