@@ -8,6 +8,7 @@
     {% do dbt.check_guards(relation) %}
     {% set step = dbt.schema_step(relation, query) %}
     {% if step.action == 'none' %}
+        {% do dbt.note_added_columns(relation) %}
         {{ return(query) }}
     {% elif step.action == 'stop' %}
         {% do dbt.stop_at_columns(step) %}
@@ -22,6 +23,7 @@
         {% do run_query('alter table ' ~ relation ~ ' add columns (' ~ added | join(', ') ~ ')') %}
         {% do dbt.forget_table_state(relation) %}
     {% endif %}
+    {% do dbt.note_added_columns(relation) %}
     {% do dbt.run_state('column_notes').update({model.unique_id: step.said}) %}
     {{ return(dbt.read_as(query, step, dict(dbt.columns_of(relation), **step.added))) }}
 {% endmacro %}
