@@ -98,7 +98,7 @@ class ModelsAdapter(FollowingAdapter):
             # a Thrift server's results name no precision and no fields of types
             rows = self._rows(f"describe query {sql}")
             return [Column(row["col_name"], row["data_type"]) for row in rows]
-        _, cursor = self.connections.add_select_query(f"select * from ({sql}) where false")
+        _, cursor = self.connections.add_select_query(f"select * from (\n{sql}) where false")
         return columns_of_schema(cursor._cursor._df.schema)
 
     @available
