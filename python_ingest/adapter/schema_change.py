@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from python_ingest.incremental.canonical import quoted
 from python_ingest.incremental.column_types import Narrowed, fits, narrowed, same, widens
 
 IGNORE, APPEND, SYNC, FAIL = "ignore", "append_new_columns", "sync_all_columns", "fail"
@@ -81,14 +82,14 @@ def step_of(columns: Columns, setting: str | None, rebuilds: bool) -> Step:
         return Step("none")
     if rebuilds and (chosen == SYNC or (chosen == APPEND and grows and (columns.added or unfit))):
         return Step("rebuild", f"its columns have changed: {columns.in_words}")
-    kept = {name: narrowed(_quoted(name), *pair, name) for name, pair in columns.retyped.items()}
+    kept = {name: narrowed(quoted(name), *pair, name) for name, pair in columns.retyped.items()}
     if chosen == FAIL or columns.removed or (chosen == SYNC and unfit) or None in kept.values():
         return Step("stop", f"on_schema_change is {chosen}, and its columns have changed: {columns.in_words}")
     read = {name: each for name, each in kept.items() if each}
-    expressions = {name: read[name].sql if name in read else _quoted(name) for name in columns.table}
+    expressions = {name: read[name].sql if name in read else quoted(name) for name in columns.table}
     if chosen == IGNORE:
         return Step("ignore", _left_out(chosen, [*columns.added], read, unfit), expressions)
-    new = {name: _quoted(name) for name in columns.added}
+    new = {name: quoted(name) for name in columns.added}
     said = [f"added {_names(new)}"] if new else []
     said += [left_out] if (left_out := _left_out(chosen, [], read, unfit)) else []
     return Step("add" if new else "ignore", "; ".join(said), expressions | new, columns.added)
@@ -104,11 +105,6 @@ def _left_out(setting: str, new: list[str], read: Mapping[str, Narrowed], unfit:
 
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"
 
 
 def _lower(names: Mapping[str, str]) -> set[str]:

@@ -76,9 +76,8 @@ def grants(model: Model) -> str:
     if not model.config.get("grants") or not model.has_one_session:
         return ""
     return (
-        "grants is set, but Spark knows no GRANT without an authorizer. Delete the setting, or use a "
-        "server that "
-        "has one (method: thrift)."
+        "grants is set, but Spark knows no GRANT without an authorizer. Delete the setting, or use a server "
+        "that has one (method: thrift)."
     )
 
 
@@ -89,8 +88,7 @@ def file_format(model: Model) -> str:
         return ""
     return (
         f"file_format is {given}, but this target's tables are {model.table_format} (table_format in "
-        "profiles.yml). "
-        "Delete the setting, or set materialized to table."
+        "profiles.yml). Delete the setting, or set materialized to table."
     )
 
 
@@ -126,10 +124,8 @@ def sql_header(model: Model) -> str:
         if not TEMPORARY.match(statement):
             return (
                 f"sql_header runs `{' '.join(statement.split())[:60]}`, which would change other "
-                "models, too: they "
-                "share one session. Only temporary functions and views are allowed. Write settings of "
-                "Spark below "
-                "server_side_parameters in profiles.yml."
+                "models, too: they share one session. Only temporary functions and views are allowed. Write "
+                "settings of Spark below server_side_parameters in profiles.yml."
             )
         if model.table_format == "delta" and IN_SQL.search(statement):
             return (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from python_ingest.incremental.canonical import quoted
+
 INTEGERS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}  # with their decimal digits
 DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
 LIMITED = re.compile(r"(?:var)?char\((\d+)\)")
@@ -87,7 +89,7 @@ def _struct(expression: str, table: str, query: str, path: str) -> Narrowed | No
         if name.lower() not in offered:
             return None
         field, given = offered[name.lower()]
-        inner = narrowed(f"{expression}.{_quoted(field)}", kind, given, f"{path}.{name}")
+        inner = narrowed(f"{expression}.{quoted(field)}", kind, given, f"{path}.{name}")
         if inner is None:
             return None
         parts.append(f"'{_escaped(name)}', {inner.sql}")
@@ -175,8 +177,3 @@ def _plain(kind: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from python_ingest.incremental.canonical import quoted
 from python_ingest.incremental.column_types import NESTED, Narrowed, narrowed
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Columns:
 
     def of_table(self, rows: DataFrame) -> DataFrame:
         """Return the columns of the table in their order, named as `values`."""
-        return self._named(rows, [_quoted(name) for name in self.names])
+        return self._named(rows, [quoted(name) for name in self.names])
 
     def of_query(self, rows: DataFrame) -> DataFrame:
         """Return the columns of the query in their order, named as `values`."""
@@ -99,13 +100,8 @@ def columns_of(table: DataFrame, query: DataFrame, ignored: Sequence[str], compa
 
 def _read(column: StructField, name: str, kind: str) -> Narrowed:
     """Return SQL of a query's column with the table's type, whose structs may lack some fields."""
-    found, given = _quoted(column.name), column.dataType.simpleString()
+    found, given = quoted(column.name), column.dataType.simpleString()
     return (narrowed(found, kind, given, name) if NESTED.fullmatch(kind) else None) or Narrowed(found)
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"
 
 
 def differing_rows(table: DataFrame, query: DataFrame, columns: Columns) -> DataFrame:

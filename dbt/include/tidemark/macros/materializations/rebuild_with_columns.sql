@@ -6,18 +6,14 @@
         {% for window in dbt.run_state('joined')[model.unique_id].values() %}
             {% do window.update(state='columns added', after=none, said='as of version ' ~ window.last ~ ' (' ~ why ~ ')') %}
         {% endfor %}
-        {% do dbt.refuse_loss(relation, query) %}
-        {% do dbt.create_from(relation, query) %}
     {% else %}
         {% do dbt.run_state('windows').pop(model.unique_id) %}
         {% set whole = render(model.raw_code) %}
         {% do dbt.note_joined_tables() %}
         {% set query = dbt.checked_query(whole) %}
-        {% do dbt.refuse_loss(relation, query) %}
-        {% do dbt.create_from(relation, query) %}
     {% endif %}
-    {% do persist_docs(relation, model) %}
-    {% do dbt.forget_table_state(relation) %}
+    {% do dbt.refuse_loss(relation, query) %}
+    {% do dbt.replace_table(query) %}
 {% endmacro %}
 
 {# A model that has nothing to read, but may have new settings. #}
