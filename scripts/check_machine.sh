@@ -21,5 +21,5 @@ command -v "$java" >/dev/null 2>&1 ||
 version=$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p')
 case "$version" in
     17 | 21) ;;
-    *) fail "Java ${version:-of an unknown version} is not supported by Spark 4.0. Install Java 17 or 21, or set JAVA_HOME to it" ;;
+    *) fail "Java ${version:-of an unknown version} is not supported by Spark 4.1. Install Java 17 or 21, or set JAVA_HOME to it" ;;
 esac

@@ -14,7 +14,7 @@ from python_ingest.doctor.finding import Checked, Finding, error, warning
 from python_ingest.doctor.subject import Subject
 from python_ingest.project.jars import java
 
-VERSIONS = ("17", "21")  # on which Spark 4.0 runs
+VERSIONS = ("17", "21")  # on which Spark 4.1 runs
 INSTALL = (
     "Install Java 17 or 21 (Debian: `apt install openjdk-17-jre-headless`), or set JAVA_HOME to its folder."
 )
@@ -62,7 +62,7 @@ def _missing() -> Finding:
 def _version(found: Mapping[str, str]) -> Iterator[Finding]:
     number = found["java.specification.version"].removeprefix("1.")
     if number not in VERSIONS:
-        yield error(f"Java {number} is not supported by Spark 4.0.", INSTALL)
+        yield error(f"Java {number} is not supported by Spark 4.1.", INSTALL)
 
 
 def _architecture(found: Mapping[str, str]) -> Iterator[Finding]:
