@@ -98,6 +98,11 @@ ROUNDED: dict[str, Bound] = {
     "skewness": _moment(3),
     "kurtosis": _moment(4),
 }
+# sketches of which the values depend on the order of rows, or on a random choice
+SKETCHES_OF_ORDER = (
+    *("approx_top_k", "approx_top_k_accumulate", "approx_top_k_combine"),
+    *(f"kll_{kind}_agg_{of}" for kind in ("sketch", "merge") for of in ("bigint", "double", "float")),
+)
 # the result depends on the order of rows, and there is no bound: rows that differ are rows that differ
 ORDERED = frozenset({
     *("collect_list", "collect_set", "array_agg", "listagg", "string_agg"),
@@ -106,11 +111,13 @@ ORDERED = frozenset({
     *("percentile_approx", "approx_percentile", "histogram_numeric"),
     *("regr_slope", "regr_intercept", "regr_r2", "regr_sxx", "regr_sxy", "regr_syy"),
     *("regr_avgx", "regr_avgy"),
+    *SKETCHES_OF_ORDER,
 })  # fmt: skip
 # the result is the same in any order: sums of integers and decimals are exact, sketches are merged by maximum
 SETTLED = frozenset({
     *("count", "count_if", "regr_count", "min", "max", "median", "percentile", "percentile_cont"),
     *("percentile_disc", "approx_count_distinct", "hll_sketch_agg", "hll_union_agg"),
     *("bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some", "any"),
-    *("bitmap_construct_agg", "bitmap_or_agg", "count_min_sketch", "grouping", "grouping_id"),
+    *("theta_sketch_agg", "theta_union_agg", "theta_intersection_agg", "count_min_sketch"),
+    *("bitmap_construct_agg", "bitmap_and_agg", "bitmap_or_agg", "grouping", "grouping_id"),
 })  # fmt: skip

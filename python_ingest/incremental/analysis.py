@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import sqlglot
+from pyspark.errors import PySparkException
 from sqlglot import TokenType, exp
 
 from python_ingest.console.messages import plain_message
@@ -74,10 +75,9 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
     except Unsupported as found:
         return full(request, found.where)
     except Exception as error:  # at worst the run is slow
-        return full(
-            request,
-            f"Spark does not take it in another spelling: {plain_message(str(error)).partition(chr(10))[0]}",
-        )
+        is_of_spark = isinstance(error, PySparkException)
+        what = "Spark does not take it in another spelling" if is_of_spark else "an error in its analysis"
+        return full(request, f"{what}: {plain_message(str(error)).partition(chr(10))[0]}")
 
 
 def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> list[str]:

@@ -74,7 +74,7 @@ class SessionCatalog:
             for rule in then:
                 plan = rule.apply(plan)
             plan = collapse.apply(plan, True)  # an alias that the same select uses again, too
-        text = of_notation(str(plan.canonicalized().treeString(True, False, 1_000_000, False)))
+        text = of_notation(str(plan.canonicalized().treeString(True, False, 1_000_000, False, False)))
         found = {
             name: len(re.findall(OPERATOR.format(name), text, re.MULTILINE | re.IGNORECASE))
             for name in ("aggregate", "window")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BUILTIN = "org.apache.spark.sql.catalyst.expressions."
 # by group, the functions whose class is not in the package of their group
 GROUPS = {
-    "agg_funcs": ("BitmapConstructAgg", "BitmapOrAgg", "Grouping", "GroupingID"),
+    "agg_funcs": ("BitmapAndAgg", "BitmapConstructAgg", "BitmapOrAgg", "Grouping", "GroupingID"),
     "window_funcs": (
         *("RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist"),
         *("NTile", "Lag", "Lead", "NthValue"),

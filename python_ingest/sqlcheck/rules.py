@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
+from python_ingest.incremental.aggregates import SKETCHES_OF_ORDER
 from python_ingest.sqlcheck.finding import Finding, Table, Tables
 from python_ingest.sqlcheck.lineage import Lineage, aggregates_of, line_of, merged
 from python_ingest.sqlcheck.orders import tied_order
@@ -174,6 +175,15 @@ def _unsettled(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Fi
             f"{name.lower()} gives another value each time, so a rebuild would give other rows.",
             TAKE_FROM_SOURCE,
         )
+    for call in model.tree.find_all(exp.Anonymous, exp.Func):
+        name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
+        if name in SKETCHES_OF_ORDER:
+            yield Finding(
+                "unsettled",
+                line_of(call),
+                f"{name}() depends on the order in which Spark reads rows, so a rebuild can give other values.",
+                "Use an exact function, such as percentile() or a count per value.",
+            )
 
 
 def _windows(select: exp.Select) -> list[exp.Window]:

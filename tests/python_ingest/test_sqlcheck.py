@@ -94,6 +94,10 @@ REFUSED = {
         "select uuid() as id, rand() as share, now() as at from {{ ref('orders') }}",
         [("unsettled", 1)] * 3,
     ),
+    "sketches that depend on the order of rows": (
+        "select day, approx_top_k(item, 3) as top,\nkll_sketch_agg_bigint(n) as n from {{ ref('orders') }} group by day",
+        [("unsettled", 1), ("unsettled", 2)],
+    ),
     "dbt's clock": ("select\n'{{ run_started_at }}' as at from {{ ref('orders') }}", [("unsettled", 2)]),
     "ties of landing": (
         "with staged as ({{ staged_orders(changes(source('bronze', 'orders'))) }})\n"
