@@ -18,7 +18,7 @@ from python_ingest.sqlcheck.text_order import declared_types, newest_by_text, te
 LANDED = ("_batch_id", "_row_number")  # what numbers the rows of a feed
 ALLOWED = re.compile(r"--\s*tidemark:\s*allow\s+(?P<rule>\w+)\s*:?[ \t]*(?P<reason>[^\n]*)")
 CALLED = re.compile(
-    rf"\b(current_timestamp|current_date|current_time|({'|'.join([*NAMED, 'rand', 'randn', 'uuid'])}) \()",
+    rf"\b(current_(timestamp|date|time)|({'|'.join([*NAMED, 'rand', 'randn', 'uuid'])}) \()",
     re.IGNORECASE,
 )
 

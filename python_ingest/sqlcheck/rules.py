@@ -181,7 +181,7 @@ def _unsettled(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Fi
             yield Finding(
                 "unsettled",
                 line_of(call),
-                f"{name}() depends on the order in which Spark reads rows, so a rebuild can give other values.",
+                f"{name}() depends on the order in which rows are read, so a rebuild can give other rows.",
                 "Use an exact function, such as percentile() or a count per value.",
             )
 

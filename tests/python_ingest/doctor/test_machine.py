@@ -82,7 +82,7 @@ def test_a_package_of_another_version(here: Subject, tmp_path: Path, monkeypatch
     (found / "METADATA").write_text("Metadata-Version: 2.1\nName: dbt-core\nVersion: 1.9.0\n")
     monkeypatch.syspath_prepend(tmp_path / "packages")
     text = "\n".join(finding.said for finding in check_packages(here).findings)
-    assert "dbt-core 1.9.0 is installed; Tidemark needs dbt-core<1.12,>=1.11" in text
+    assert "dbt-core 1.9.0 is installed; Tidemark needs dbt-core<1.13,>=1.11" in text
 
 
 def test_another_spark_and_another_adapter(
