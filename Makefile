@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
-.PHONY: cluster-test help setup prepared demo tour test test-all test-nightly mutations bench bench-quick classes lint format docs schedule lock services services-stop clean
+.PHONY: cluster-test help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs schedule lock services services-stop clean
 SCALES ?= 1,10,100
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
@@ -24,8 +24,12 @@ test: prepared ## lint, test each requirement R1 to R5 and the core, in about 15
 test-all: prepared ## run everything that CI runs
 	@$(PYTEST)
 
-test-nightly: prepared ## run everything with more kill points, longer histories and a new random seed each day
+test-nightly: prepared ## run everything with more kill points, longer histories and a new random seed each day, then on dbt-core 1.11
 	@TIDEMARK_NIGHTLY=1 TIDEMARK_HISTORIES=2000 TIDEMARK_QUERIES=200 TIDEMARK_SEED=$$(date +%Y%m%d) $(PYTEST)
+	@$(MAKE) --no-print-directory test-dbt-1.11
+
+test-dbt-1.11: prepared .venv-dbt-1.11/.ready ## run `make test-all` on dbt-core 1.11, in an environment of its own
+	@PATH="$(CURDIR)/.venv-dbt-1.11/bin:$$PATH" .venv-dbt-1.11/bin/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 cluster-test: prepared ## run the main job on a cluster with a worker killed, and on Connect and Thrift servers
 	@TIDEMARK_NIGHTLY=1 $(BIN)/python -m pytest tests/lakehouse/test_cluster.py tests/lakehouse/test_servers.py tests/kills/test_stream.py
@@ -67,6 +71,9 @@ lock: setup ## update requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
 		--no-strip-extras --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock
+	@printf 'dbt-core>=1.11.14,<1.12\ndbt-semantic-interfaces>=0.9,<0.10\n' | $(BIN)/uv pip compile - --no-deps --universal \
+		--python-version 3.10 --generate-hashes --no-annotate --no-emit-index-url \
+		--custom-compile-command "make lock" --quiet --output-file requirements-dbt-1.11.lock
 
 services: setup .servers/.ready ## start an empty PostgreSQL (port 55432) and Kafka (port 19092)
 	@$(BIN)/python -m python_ingest.servers start
@@ -82,12 +89,17 @@ classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spar
 	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.setup.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 
 clean: ## delete everything that was created here, including the lakes
-	@rm -rf .venv .venv-bench .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
+	@rm -rf .venv .venv-bench .venv-dbt-1.11 .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
 .venv/.ready: requirements.lock pyproject.toml scripts/install_packages.sh
 	@sh scripts/check_machine.sh "$(PYTHON)"
 	@echo "Installing the Python packages into .venv (about half a minute)"
 	@sh scripts/install_packages.sh "$(PYTHON)"
+	@touch $@
+
+.venv-dbt-1.11/.ready: requirements.lock requirements-dbt-1.11.lock pyproject.toml scripts/install_packages.sh
+	@echo "Installing the packages with dbt-core 1.11 into .venv-dbt-1.11 (about half a minute)"
+	@sh scripts/install_packages.sh "$(PYTHON)" .venv-dbt-1.11 requirements-dbt-1.11.lock
 	@touch $@
 
 .venv-bench/.ready: pyproject.toml .venv/.ready

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
+from dotenv import find_dotenv, load_dotenv
 
 from python_ingest import project
 from python_ingest.commands.add_feed import add_feed, dates_of
@@ -86,6 +87,7 @@ app.add_typer(upkeep)
 @app.callback()
 def options(context: typer.Context, debug: Debug = False, log_format: LogFormat = Format.TEXT) -> None:
     """Options of all commands; `main` reads --debug itself."""
+    load_dotenv(find_dotenv(usecwd=True), override=False)  # as dbt-core 1.12 does, and also on 1.11
     output.as_json = log_format is Format.JSON
     keep_only_command(context.invoked_subcommand or "")
 

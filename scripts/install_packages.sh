@@ -1,15 +1,19 @@
 #!/bin/sh
-# Makes .venv/ with the packages of requirements.lock, each checked by its hash, and this project in editable form.
+# Makes a virtual environment with the packages of requirements.lock, each checked by its hash, and this project in
+# editable form. Packages of a second lock then replace theirs: an older dbt-core, for example.
 # uv takes a sixth of pip's time. It does not read pip's configuration: where it cannot install, pip does.
-# Usage: install_packages.sh PYTHON
+# Usage: install_packages.sh PYTHON [FOLDER [LOCK]]
 set -eu
 
-"$1" -m venv .venv
-python=.venv/bin/python
-sed -n '/^uv==/,/^ *# via/p' requirements.lock >.venv/uv.lock
-$python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r .venv/uv.lock
-if ! .venv/bin/uv pip install --quiet --python "$python" --no-deps --require-hashes -r requirements.lock 2>.venv/uv.log; then
-    echo "uv cannot install the packages (.venv/uv.log says why): pip does, in some minutes"
-    $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-fi
+folder=${2:-.venv}
+"$1" -m venv "$folder"
+python=$folder/bin/python
+sed -n '/^uv==/,/^ *# via/p' requirements.lock >"$folder/uv.lock"
+$python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$folder/uv.lock"
+for lock in requirements.lock ${3:-}; do
+    if ! "$folder/bin/uv" pip install --quiet --python "$python" --no-deps --require-hashes -r "$lock" 2>"$folder/uv.log"; then
+        echo "uv cannot install the packages ($folder/uv.log says why): pip does, in some minutes"
+        $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
+    fi
+done
 $python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -13,6 +13,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkCredentials
 from dbt.adapters.spark.session import Connection as StockConnection
 from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
+from dbt.flags import get_flags
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -48,6 +49,11 @@ class TidemarkCredentials(SparkCredentials):
     embedded_target: str = ""
 
     def __post_init__(self) -> None:
+        if getattr(get_flags(), "USE_V2_PARSER", False):  # type: ignore[no-untyped-call]
+            raise DbtConfigError(
+                "--use-v2-parser: dbt's v2 parser loads no adapters written in Python, and so not `tidemark`. "
+                "Leave out the flag, and unset DBT_ENGINE_USE_V2_PARSER."
+            )
         if self.method == "session":
             self.host = self.host or "localhost"  # which dbt-spark wants, and does not use
         if self.table_format not in FORMATS:

@@ -64,6 +64,18 @@ def test_an_unknown_feed_is_a_sentence(tidemark: Tidemark, tmp_path: Path) -> No
     assert "Traceback" in tidemark("--debug", "land", "ordres", TIDEMARK_LAKE=lake).stderr
 
 
+def test_variables_in_a_dotenv_file_are_read(tidemark: Tidemark, tmp_path: Path) -> None:
+    """R1: as by dbt-core 1.12; the environment takes precedence."""
+    (tmp_path / ".env").write_text("TIDEMARK_LAKE=of_the_file\nTIDEMARK_RAW=of_the_file\n")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("TIDEMARK_LAKE", "TIDEMARK_RAW"):
+            patch.setenv(name, "")  # restores it afterwards
+            os.environ.pop(name)
+        tidemark("init", str(tmp_path / "project"), cwd=tmp_path, TIDEMARK_RAW="of_the_environment")
+        assert os.environ["TIDEMARK_LAKE"] == "of_the_file"
+        assert (tmp_path / "project" / "dbt_project.yml").is_file()
+
+
 def test_serve_names_what_is_in_its_way(tidemark: Tidemark, tmp_path: Path) -> None:
     """A taken port and a held lake are sentences."""
     lake = tmp_path / "lake"
