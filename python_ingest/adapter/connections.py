@@ -51,7 +51,7 @@ class TidemarkCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         if getattr(get_flags(), "USE_V2_PARSER", False):  # type: ignore[no-untyped-call]
             raise DbtConfigError(
-                "--use-v2-parser: dbt's v2 parser loads no adapters written in Python, and so not `tidemark`. "
+                "--use-v2-parser: dbt's v2 parser loads no adapters in Python, and so not `tidemark`. "
                 "Leave out the flag, and unset DBT_ENGINE_USE_V2_PARSER."
             )
         if self.method == "session":
