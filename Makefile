@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
-.PHONY: cluster-test help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs schedule lock services services-stop clean
+.PHONY: cluster-test help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs schedule lock notices sbom services services-stop clean
 SCALES ?= 1,10,100
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
@@ -75,6 +75,12 @@ lock: setup ## update requirements.lock from pyproject.toml
 		--python-version 3.10 --generate-hashes --no-annotate --no-emit-index-url \
 		--custom-compile-command "make lock" --quiet --output-file requirements-dbt-1.11.lock
 
+notices: setup ## update THIRD_PARTY_NOTICES.md from the locks
+	@$(BIN)/python -m scripts.notices
+
+sbom: setup ## write the bill of materials of the locks (CycloneDX) to dist/sbom.cdx.json
+	@$(BIN)/python -m scripts.sbom dist/sbom.cdx.json
+
 services: setup .servers/.ready ## start an empty PostgreSQL (port 55432) and Kafka (port 19092)
 	@$(BIN)/python -m python_ingest.servers start
 
@@ -89,7 +95,7 @@ classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spar
 	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.setup.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 
 clean: ## delete everything that was created here, including the lakes
-	@rm -rf .venv .venv-bench .venv-dbt-1.11 .jars .servers lake lake-* target logs site *.egg-info .dagster/history .dagster/schedules .dagster/storage
+	@rm -rf .venv .venv-bench .venv-dbt-1.11 .jars .servers lake lake-* target logs site dist build *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
 .venv/.ready: requirements.lock pyproject.toml scripts/install_packages.sh
 	@sh scripts/check_machine.sh "$(PYTHON)"

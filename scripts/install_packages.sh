@@ -16,4 +16,5 @@ for lock in requirements.lock ${3:-}; do
         $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
     fi
 done
+$python -m pip uninstall --quiet --quiet --yes tidemark # the former name of this project, which has the same command
 $python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -15,24 +15,26 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 import python_ingest
+from python_ingest.distribution import NAME
 from python_ingest.doctor.finding import Checked, Finding, error, warning
 from python_ingest.doctor.subject import Subject
 from python_ingest.project.jars import LOCK, read_lock
 
-OURS = "tidemark"
+COMMAND = "tidemark"  # also the name of another project's package, whose command has this name, too
 MADE_FOR = re.compile(r"_(?:(\d+\.\d+)_)?(\d+\.\d+)$")  # the end of an artifact: Spark's version and Scala's
-ADAPTER = Path("dbt", "adapters", OURS)
+ADAPTER = Path("dbt", "adapters", "tidemark")
 CORE = re.compile(r"spark-core_(\d+\.\d+)-(.+)\.jar")
 
 
 def check_packages(subject: Subject) -> Checked:
     """Check the versions of Python, of the packages that Tidemark needs, and of Spark."""
     try:
-        needed = [*requirements(OURS, ["", *subject.extras])]
+        needed = [*requirements(NAME, ["", *subject.extras])]
     except metadata.PackageNotFoundError:
-        said = "The package `tidemark` is not installed, so it is not known what it needs."
-        return Checked("unknown", (error(said, "Install it: `pip install tidemark`, or `make setup`."),))
-    findings = [*_python(), *_versions(needed), *_spark_home(), *_jars_fit(), *_adapters()]
+        said = f"The package `{NAME}` is not installed, so it is not known what it needs."
+        fix = f"Install it: `pip install {NAME}`, or `make setup`."
+        return Checked("unknown", (*_namesake(), error(said, fix)))
+    findings = [*_python(), *_namesake(), *_versions(needed), *_spark_home(), *_jars_fit(), *_adapters()]
     spark = ", Spark {1} for Scala {0}".format(*found) if (found := spark_of(spark_folder())) else ""
     return Checked(f"Python {platform.python_version()}, {len(needed)} packages{spark}", tuple(findings))
 
@@ -81,10 +83,21 @@ def spark_of(home: Path | None) -> tuple[str, str] | None:
 
 
 def _python() -> Iterator[Finding]:
-    wanted = metadata.metadata(OURS)["Requires-Python"] or ""
+    wanted = metadata.metadata(NAME)["Requires-Python"] or ""
     if not SpecifierSet(wanted).contains(platform.python_version(), prereleases=True):
         fix = "Make a virtual environment with another Python, and install Tidemark there."
         yield error(f"This is Python {platform.python_version()}; Tidemark needs {wanted}.", fix)
+
+
+def _namesake() -> Iterator[Finding]:
+    version = installed(COMMAND)
+    if version:
+        said = (
+            f"The package `{COMMAND}` {version} is installed beside `{NAME}`. It is another project's, or "
+            f"Tidemark under its former name; both packages write the command `{COMMAND}`."
+        )
+        fix = f"Run `pip uninstall {COMMAND}`, then `pip install --force-reinstall --no-deps {NAME}`."
+        yield warning(said, fix)
 
 
 def _versions(needed: Sequence[Requirement]) -> Iterator[Finding]:
@@ -130,11 +143,11 @@ def _adapters() -> Iterator[Finding]:
         adapters = importlib.import_module("dbt.adapters")  # which looks for its own packages in all places
     except ImportError:
         return  # a missing package is already reported
-    folders = [Path(place) / OURS for place in adapters.__path__]
+    folders = [Path(place) / ADAPTER.name for place in adapters.__path__]
     found = list(dict.fromkeys(place.resolve() for place in folders if (place / "__init__.py").is_file()))
     ours = (Path(python_ingest.__file__).parents[1] / ADAPTER).resolve()
     if not found:
-        fix = "Install Tidemark again: `pip install --force-reinstall --no-deps tidemark`."
+        fix = f"Install Tidemark again: `pip install --force-reinstall --no-deps {NAME}`."
         yield error("dbt finds no adapter for `type: tidemark`.", fix)
     elif found != [ours]:
         hidden = ", ".join(str(place) for place in found[1:]) or "none"

@@ -22,7 +22,7 @@ class Subject:
         settings: the settings of the Spark that runs in a process of this project; empty if there is none, or
             if it is not known.
         server: the address of the Spark that the target uses, as `host:port`; empty in the process.
-        extras: the extras of the package `tidemark` that the target needs.
+        extras: the extras of Tidemark that the target needs.
         locations: where the files of feeds are.
         tables: the project's tables, `schema.name`.
         ops_schema: the schema of the state tables.

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from python_ingest.distribution import pip_install
 from python_ingest.errors import TidemarkError
 from python_ingest.lake.jvm import each, java_class
 
@@ -228,5 +229,6 @@ def _arrow(module: str = "pyarrow") -> Any:
         return import_module(module)
     except ImportError:
         raise TidemarkError(
-            "The proof reads Parquet with pyarrow, which is not installed.", "pip install 'tidemark[erase]'"
+            "The proof reads Parquet with pyarrow, which is not installed.",
+            f"Install it with `{pip_install('erase')}`.",
         ) from None

@@ -8,10 +8,10 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from python_ingest.distribution import version
 from python_ingest.ops.built_with import HIDDEN
 from python_ingest.project.jars import LOCK as JARS
 
@@ -32,7 +32,7 @@ def provenance(root: Path, variables: Mapping[str, Any]) -> dict[str, Any]:
         "git_commit": commit,
         "git_is_dirty": is_dirty,
         "locks": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in locks},
-        "tidemark_version": version("tidemark"),
+        "tidemark_version": version(),
         "vars": json.dumps(without_secrets(variables), sort_keys=True, default=str),
     }
 

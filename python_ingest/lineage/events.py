@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache
-from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -31,6 +31,7 @@ from openlineage.client.facet_v2 import (
     source_code_location_job,
 )
 
+from python_ingest.distribution import address, version
 from python_ingest.feeds.declarations import Feed
 from python_ingest.history.provenance import SECONDS, git_state
 from python_ingest.lineage.datasets import Tables, source_of
@@ -38,7 +39,6 @@ from python_ingest.lineage.sending import without_user
 from python_ingest.project.nodes import table_of, tables_below
 
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
-PRODUCER = "https://pypi.org/project/tidemark"
 WROTE = ("inserted", "updated", "deleted")
 
 
@@ -123,22 +123,34 @@ def _events(
     run_id: str, name: str, facets: dict[str, JobFacet], of_run: Mapping[str, RunFacet], done: Done
 ) -> Iterator[RunEvent]:
     job = Job(namespace=os.environ.get(NAMESPACE) or "tidemark", name=name, facets=facets)
-    engine = processing_engine_run.ProcessingEngineRunFacet(version("tidemark"), name="Tidemark")
+    engine = processing_engine_run.ProcessingEngineRunFacet(version(), name="Tidemark")
     start: dict[str, RunFacet] = {**of_run, "processing_engine": engine}
     end = dict(start)
     if done.error is not None:
         end["errorMessage"] = error_message_run.ErrorMessageRunFacet(without_user(done.error), "SQL")
     state = RunState.COMPLETE if done.error is None else RunState.FAIL
     for at, kind, facets_of_run in ((done.started, RunState.START, start), (done.ended, state, end)):
-        yield RunEvent(
+        run = Run(runId=run_id, facets=facets_of_run)
+        event = RunEvent(
             eventTime=at.isoformat(),
-            producer=PRODUCER,
-            run=Run(runId=run_id, facets=facets_of_run),
+            producer=address(),
+            run=run,
             job=job,
             eventType=kind,
             inputs=done.inputs,
             outputs=done.outputs,
         )
+        yield _signed(event)
+
+
+def _signed(event: RunEvent) -> RunEvent:
+    """Name Tidemark as the producer of an event's facets: by default it is the client's package."""
+    datasets = [*(event.inputs or ()), *(event.outputs or ())]
+    holders = [event.run.facets, event.job.facets, *(dataset.facets for dataset in datasets)]
+    holders += [output.outputFacets for output in event.outputs or ()]
+    for facet in chain.from_iterable((facets or {}).values() for facets in holders):
+        facet._producer = event.producer
+    return event
 
 
 def _facets(kind: str, path: str = "") -> dict[str, JobFacet]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from python_ingest.console.output import output
+from python_ingest.distribution import pip_install
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent
@@ -37,7 +38,7 @@ def send(events: Callable[[], Iterable[RunEvent]]) -> None:
     try:
         from openlineage.client import OpenLineageClient
     except ImportError:
-        _warn("the package openlineage-python is missing: pip install 'tidemark[lineage]'")
+        _warn(f"the package openlineage-python is missing: {pip_install('lineage')}")
         return
     given = set(os.environ)
     try:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from python_ingest.distribution import pip_install
 from python_ingest.errors import TidemarkError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def check_server(remote: str) -> None:
     except ImportError as error:
         raise TidemarkError(
             f"The client of Spark Connect lacks a package: {str(error).splitlines()[0]}",
-            "Install it with `pip install 'tidemark[connect]'`.",
+            f"Install it with `{pip_install('connect')}`.",
         ) from None
 
 

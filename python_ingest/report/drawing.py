@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
+from python_ingest.distribution import pip_install
 from python_ingest.errors import TidemarkError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def check_packages() -> None:
     except ImportError as error:
         raise TidemarkError(
             f"The charts of a report need a package: {str(error).splitlines()[0]}",
-            "Install it with `pip install 'tidemark[report]'`.",
+            f"Install it with `{pip_install('report')}`.",
         ) from None
     altair.data_transformers.disable_max_rows()
 

@@ -47,11 +47,18 @@ def written(file: Path) -> list[dict[str, Any]]:
     for event in found:
         assert datetime.fromisoformat(event["eventTime"]).tzinfo is not None
         assert event["schemaURL"].startswith("https://openlineage.io/spec/")
-        assert event["producer"].startswith("https://")
+        assert event["producer"] == "https://pypi.org/project/dbt-tidemark"
         UUID(event["run"]["runId"])
         parts = [event["run"], event["job"], *event["inputs"], *event["outputs"]]
-        for facet in (facet for part in parts for facet in part.get("facets", {}).values()):
-            assert facet["_producer"]
+        facets = [
+            named
+            for part in parts
+            for of_part in ("facets", "outputFacets")
+            for named in part.get(of_part, {}).items()
+        ]
+        assert [name for name, _ in facets if name != "tags"]  # the client's, with its version
+        for name, facet in facets:
+            assert (facet["_producer"] == event["producer"]) is (name != "tags")
             assert facet["_schemaURL"].startswith("https://openlineage.io/spec/facets/")
     return found
 

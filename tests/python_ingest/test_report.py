@@ -205,7 +205,7 @@ def test_times_in_words() -> None:
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before Spark starts."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(TidemarkError, match=r"pip install 'tidemark\[report\]'"):
+    with pytest.raises(TidemarkError, match=r"pip install 'dbt-tidemark\[report\]'"):
         check_packages()
 
 

@@ -10,7 +10,7 @@ import dbt.adapters
 import pytest
 
 from python_ingest.doctor import java
-from python_ingest.doctor.finding import Level
+from python_ingest.doctor.finding import Checked, Level
 from python_ingest.doctor.packages import check_packages
 from python_ingest.doctor.subject import Subject
 from python_ingest.doctor.support import AHEAD, check_support, present_versions, supported
@@ -83,6 +83,19 @@ def test_a_package_of_another_version(here: Subject, tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path / "packages")
     text = "\n".join(finding.said for finding in check_packages(here).findings)
     assert "dbt-core 1.9.0 is installed; Tidemark needs dbt-core<1.13,>=1.11" in text
+
+
+def test_the_package_of_another_project(
+    here: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pip install tidemark` brings another project's package, whose command takes the place of ours."""
+    found = tmp_path / "packages" / "tidemark-0.1.4.dist-info"
+    found.mkdir(parents=True)
+    (found / "METADATA").write_text("Metadata-Version: 2.1\nName: tidemark\nVersion: 0.1.4\n")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    text = said(Checked("", tuple(check_packages(here).findings)), Level.WARNING)
+    assert "The package `tidemark` 0.1.4 is installed beside `dbt-tidemark`" in text
+    assert "`pip uninstall tidemark`, then `pip install --force-reinstall --no-deps dbt-tidemark`." in text
 
 
 def test_another_spark_and_another_adapter(
