@@ -68,11 +68,11 @@ schedule: setup ## start Dagster: the daily schedule, the sensor for new files, 
 	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev
 
 lock: setup ## update requirements.lock from pyproject.toml
-	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.10 \
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
 		--no-strip-extras --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock
 	@printf 'dbt-core>=1.11.14,<1.12\ndbt-semantic-interfaces>=0.9,<0.10\n' | $(BIN)/uv pip compile - --no-deps --universal \
-		--python-version 3.10 --generate-hashes --no-annotate --no-emit-index-url \
+		--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 		--custom-compile-command "make lock" --quiet --output-file requirements-dbt-1.11.lock
 
 notices: setup ## update THIRD_PARTY_NOTICES.md from the locks

@@ -3,11 +3,7 @@
 # dbt reads the project anew, which needs neither Spark nor a lake.
 set -e
 TIDEMARK_CONNECTION_SHOP=none .venv/bin/dbt parse --quiet --target-path target/lint
-if .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-    # where the output is no terminal, its table would be cut at 80 characters
-    [ -t 1 ] || export COLUMNS="${COLUMNS:-200}"
-    .venv/bin/dbt-bouncer --show-all-failures
-    .venv/bin/lint-imports --no-cache
-else
-    echo "dbt-bouncer and import-linter need Python 3.11 or later: the conventions are not checked"
-fi
+# where the output is no terminal, its table would be cut at 80 characters
+[ -t 1 ] || export COLUMNS="${COLUMNS:-200}"
+.venv/bin/dbt-bouncer --show-all-failures
+.venv/bin/lint-imports --no-cache

@@ -9,9 +9,9 @@ fail() {
 }
 
 command -v "$1" >/dev/null 2>&1 ||
-    fail "there is no '$1' here. Install Python 3.10 to 3.13, or name it: make PYTHON=/path/to/python3"
-"$1" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' ||
-    fail "$("$1" --version 2>&1) is not supported. Install Python 3.10 to 3.13, or name it: make PYTHON=python3.12"
+    fail "there is no '$1' here. Install Python 3.11 to 3.13, or name it: make PYTHON=/path/to/python3"
+"$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
+    fail "$("$1" --version 2>&1) is not supported. Install Python 3.11 to 3.13, or name it: make PYTHON=python3.12"
 "$1" -c 'import ensurepip, venv' 2>/dev/null ||
     fail "this Python cannot make virtual environments. Install its venv package (Debian: apt install python3-venv)"
 

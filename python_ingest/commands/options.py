@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -11,7 +11,7 @@ import typer
 from python_ingest.errors import TidemarkError
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """The format of a command's output."""
 
     TEXT = "text"

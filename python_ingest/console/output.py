@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
@@ -60,7 +60,7 @@ class Output:
                 yield shown
 
     def _object(self, event: str, **facts: Any) -> None:
-        at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = json.dumps({"at": at, "event": event.replace(" ", "_"), **facts}, default=str)
         self.console.file.write(f"{line}\n")
         self.console.file.flush()

@@ -8,7 +8,7 @@ and removes the marks otherwise.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, cast
 
@@ -72,7 +72,7 @@ class Replayer:
         readable = [(row["batch_id"], row["row_id"]) for row in read if not row["broken"]]
         outcome.waiting = len(read) - len(readable)
         if readable:
-            plan = PlannedFile(REPLAY, len(readable), datetime(1970, 1, 1, tzinfo=timezone.utc), None)
+            plan = PlannedFile(REPLAY, len(readable), datetime(1970, 1, 1, tzinfo=UTC), None)
             batch = self._ingested_files.plan([plan], self._clock(), above=self._bronze.last_batch())
             self._quarantine.mark(readable, batch)
             self._land(batch, outcome)

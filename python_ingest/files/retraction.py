@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
@@ -33,7 +33,7 @@ from python_ingest.ops.ingested_files import IngestedFiles
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PLAN = PlannedFile(RETRACTED, 0, datetime(1970, 1, 1, tzinfo=timezone.utc), None)
+PLAN = PlannedFile(RETRACTED, 0, datetime(1970, 1, 1, tzinfo=UTC), None)
 LAST_LANDED = ("_batch_id", "_source_modified_at", "_source_file", "_row_number")
 FIRST_NUMBER = 2**60  # above the row numbers that Spark gives to the rows of files
 ORIGINAL = "not coalesce(_is_deleted, false) and _first_batch_id is null and _corrupt_record is null"

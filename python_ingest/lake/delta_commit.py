@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -40,7 +40,7 @@ def history_row(version: int, written: int, info: dict[str, Any]) -> dict[str, A
     parameters = info.get("operationParameters") or {}
     return {
         "version": version,
-        "timestamp": datetime.fromtimestamp(written / 1000, timezone.utc).replace(tzinfo=None),
+        "timestamp": datetime.fromtimestamp(written / 1000, UTC).replace(tzinfo=None),
         "operation": info.get("operation"),
         "operationParameters": {
             name: value if value is None or isinstance(value, str) else json.dumps(value)

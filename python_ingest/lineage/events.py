@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -196,4 +196,4 @@ def _output(tables: Tables, table: str, node: Any, row: Mapping[str, Any]) -> Ou
 
 def _utc(at: str | datetime) -> datetime:
     moment = datetime.fromisoformat(at) if isinstance(at, str) else at
-    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

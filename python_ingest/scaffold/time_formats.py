@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo
 
@@ -154,14 +154,14 @@ def time_format(values: Sequence[str]) -> str | None:
 
 def _time(day: tuple[int, int, int], clock: tuple[int, int, int, int], zone: str) -> datetime | None:
     try:
-        return datetime(*day, *clock, tzinfo=_zone(zone)).astimezone(timezone.utc)
+        return datetime(*day, *clock, tzinfo=_zone(zone)).astimezone(UTC)
     except (ValueError, OverflowError):  # no such day, time or zone
         return None
 
 
 def _zone(zone: str) -> tzinfo:
     if zone.upper() in ("", "Z", "UTC", "GMT"):
-        return timezone.utc
+        return UTC
     if zone[0] in "+-":
         digits = zone[1:].replace(":", "").ljust(4, "0")
         return timezone(

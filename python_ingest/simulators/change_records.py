@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from python_ingest.simulators.operations import Operation, Row
 Record = dict[str, Any]
 T = TypeVar("T")
 
-_EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(milliseconds=1)
+_EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
 _CODES = {"insert": "c", "update": "u", "delete": "d"}
 
 
@@ -61,7 +61,7 @@ def disturbed(records: Iterable[T], dice: Dice) -> Iterator[T]:
 
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
-        utc = value.astimezone(timezone.utc)
+        utc = value.astimezone(UTC)
         return utc.isoformat(timespec="microseconds").replace("+00:00", "Z")
     if isinstance(value, date):
         return value.isoformat()

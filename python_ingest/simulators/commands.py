@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -27,7 +27,7 @@ from python_ingest.simulators.user_events import simulate_user_events
 simulate = typer.Typer(no_args_is_help=True, help="Generate data like that of a live system.")
 
 
-class Into(str, Enum):
+class Into(StrEnum):
     """The target of a simulated shop."""
 
     POSTGRESQL = "postgresql"
@@ -35,14 +35,14 @@ class Into(str, Enum):
     FILES = "files"
 
 
-class Form(str, Enum):
+class Form(StrEnum):
     """The format of a change in Kafka and in files."""
 
     FLAT = "flat"
     ENVELOPE = "envelope"
 
 
-class FleetInto(str, Enum):
+class FleetInto(StrEnum):
     """The target of a fleet's events."""
 
     KAFKA = "kafka"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from python_ingest.simulators.dice import Dice
@@ -60,7 +60,7 @@ def device_days(
 
 class _Fleet:
     def __init__(self, start: date, days: int, devices: int, seed: int) -> None:
-        self.first, self.days = datetime.combine(start, time(), timezone.utc), days
+        self.first, self.days = datetime.combine(start, time(), UTC), days
         self.dice = Dice(seed)
         self.arrivals: dict[int, list[Event]] = defaultdict(list)  # by day number
         self.ids = 0

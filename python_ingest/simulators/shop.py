@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 from python_ingest.simulators.dice import Dice
@@ -80,7 +80,7 @@ class _Shop:
 
     def day(self, day: date, rows: int) -> Day:
         self.tables.done = []
-        midnight = datetime.combine(day, time(), timezone.utc)
+        midnight = datetime.combine(day, time(), UTC)
         if not self.tables.sequence:
             self._stock(midnight, customers=rows // 2, orders=rows)
         self.first_orders[day] = self.tables.last_ids["orders"] + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from python_ingest.clock import utc_time
@@ -51,7 +51,7 @@ def _of_delta(spark: SparkSession, table: str) -> Files:
 
     def after(version: int) -> list[datetime]:
         commits = log.commits(log.version - version)
-        return [commit["timestamp"].replace(tzinfo=timezone.utc) for commit in commits]
+        return [commit["timestamp"].replace(tzinfo=UTC) for commit in commits]
 
     return Files(True, state["files"], state["bytes"], after)
 

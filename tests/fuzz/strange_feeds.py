@@ -15,7 +15,7 @@ import random
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -149,7 +149,7 @@ def _day(rng: random.Random, of: str) -> tuple[str, date]:
 
 
 def _time(rng: random.Random, of: str) -> tuple[str, datetime]:
-    value = datetime(2023, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=rng.randrange(60_000_000))
+    value = datetime(2023, 1, 1, tzinfo=UTC) + timedelta(seconds=rng.randrange(60_000_000))
     if of == "offset":
         hours = rng.choice([-5, 0, 2])
         local = value.astimezone(timezone(timedelta(hours=hours)))

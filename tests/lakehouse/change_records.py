@@ -7,7 +7,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -109,7 +109,7 @@ class Record(NamedTuple):
             yield (None, None, None, None, None, *self._landed(2 * self.row + 1))
 
     def _landed(self, row: int) -> tuple[object, ...]:
-        now = datetime(2025, 1, self.batch, tzinfo=timezone.utc)
+        now = datetime(2025, 1, self.batch, tzinfo=UTC)
         return (None, None, f"changes-{self.batch}", now, row, self.batch, now)
 
 
@@ -201,4 +201,4 @@ def told(records: Sequence[Record]) -> str:
 
 
 def _utc(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

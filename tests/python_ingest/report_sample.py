@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from python_ingest.report.facts import (
     OUTCOMES,
@@ -20,9 +20,9 @@ from python_ingest.report.facts import (
 from python_ingest.report.periods import periods
 from python_ingest.status.freshness import Limits
 
-NOW = datetime(2025, 1, 15, 7, 30, tzinfo=timezone.utc)
+NOW = datetime(2025, 1, 15, 7, 30, tzinfo=UTC)
 SINCE = NOW - timedelta(days=30)
-FIRST = datetime(2025, 1, 2, 6, tzinfo=timezone.utc)
+FIRST = datetime(2025, 1, 2, 6, tzinfo=UTC)
 HOSTILE = "</script><script>alert(1)</script>\x00\u202e&\"'"
 DAYS = range(13)
 

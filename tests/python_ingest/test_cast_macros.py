@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -70,7 +70,7 @@ def _numbers(random_numbers: random.Random) -> list[str]:
 
 
 def _times(random_numbers: random.Random, layout: str) -> list[str]:
-    start = datetime(1950, 1, 1, tzinfo=timezone.utc)
+    start = datetime(1950, 1, 1, tzinfo=UTC)
     spans = (timedelta(seconds=random_numbers.randint(0, 4 * 10**9)) for _ in range(80))
     values = [(start + span).strftime(layout) for span in spans]
     broken = []
@@ -112,7 +112,7 @@ def test_casts_equal_those_of_python(spark: SparkSession) -> None:
         (
             "as_timestamp('v', 'epoch_millis')",
             ["0", "x", "1.5"],
-            {"0": datetime(1970, 1, 1, tzinfo=timezone.utc)}.get,
+            {"0": datetime(1970, 1, 1, tzinfo=UTC)}.get,
         ),
     ]
     selects = []

@@ -201,4 +201,4 @@ def test_a_wrong_python_gets_one_sentence() -> None:
     script = ["/bin/sh", "scripts/check_machine.sh", "no-such-python"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "there is no 'no-such-python' here. Install Python 3.10 to 3.13" in done.stderr
+    assert "there is no 'no-such-python' here. Install Python 3.11 to 3.13" in done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ SIGNS = [chr(code) for code in (*range(0x20, 0x180), 0x2028, 0x1F600) if chr(cod
 
 def at(path: Path, clock: str) -> None:
     """Give a file a modification time of 2025-01-01, UTC."""
-    moment = datetime.fromisoformat(f"2025-01-01T{clock}").replace(tzinfo=timezone.utc).timestamp()
+    moment = datetime.fromisoformat(f"2025-01-01T{clock}").replace(tzinfo=UTC).timestamp()
     os.utime(path, (moment, moment))
 
 

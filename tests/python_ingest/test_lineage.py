@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from python_ingest.project import Project
 from tests.conftest import ROOT, MakeFeed
 from tests.lakehouse.conftest import Guarded, guarded  # noqa: F401  # a fixture
 
-AT = datetime(2025, 1, 31, 4, tzinfo=timezone.utc)
+AT = datetime(2025, 1, 31, 4, tzinfo=UTC)
 
 
 @pytest.fixture

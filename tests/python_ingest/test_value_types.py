@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -167,7 +167,7 @@ def test_a_key_is_checked_on_all_records(tmp_path: Path) -> None:
 
 def test_times_of_values() -> None:
     """R1.2: a value that names no full time is no time; offsets and zones count."""
-    ten = datetime(2024, 6, 5, 10, tzinfo=timezone.utc)
+    ten = datetime(2024, 6, 5, 10, tzinfo=UTC)
     assert read_iso("2024-06-05 12:00:00 Europe/Paris") == read_iso("2024-06-05T15:30+0530") == ten
     for value in (
         "08:15:00",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dbt.adapters
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from python_ingest.doctor import java
 from python_ingest.doctor.finding import Checked, Level
@@ -115,7 +116,10 @@ def test_another_spark_and_another_adapter(
 
 def test_support_that_ends() -> None:
     """A warning 90 days before and on the last day; then an error, or a warning if the day is an estimate."""
-    row = next(row for row in supported() if row.product == "dbt-core")
+    version = present_versions()["dbt-core"]
+    row = next(
+        row for row in supported() if row.product == "dbt-core" and version in SpecifierSet(row.versions)
+    )
 
     def found(day: date, product: str = row.product) -> Level:
         findings = check_support(Subject(day)).findings

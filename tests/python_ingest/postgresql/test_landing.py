@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -27,7 +27,7 @@ def test_new_and_changed_rows_land_once(make_source: MakeSource) -> None:
     source.order(1, "2025-01-01 10:00:00.123456+00")
     source.order(2, "2025-01-01 11:00+00")
     first = source.land()
-    assert (first.rows, first.batches, first.until) == (2, 1, datetime(2025, 1, 1, 11, tzinfo=timezone.utc))
+    assert (first.rows, first.batches, first.until) == (2, 1, datetime(2025, 1, 1, 11, tzinfo=UTC))
     version, states = source.version(), source.states()
     assert source.land().rows == 0
     assert (source.version(), source.states()) == (version, states)
@@ -257,7 +257,7 @@ def test_local_times_are_right_when_clocks_are_put_back(make_source: MakeSource)
     types = {"order_id": "bigint", "quantity": "int", "updated_at": "timestamp"}
     source = make_source(create, columns=types, time_zone="Europe/Berlin")
     source.sql.execute("insert into orders values (1, 1, '2025-07-01 12:00'), (2, 1, '2025-10-26 02:45')")
-    assert source.land().until == datetime(2025, 10, 26, 1, 45, tzinfo=timezone.utc)
+    assert source.land().until == datetime(2025, 10, 26, 1, 45, tzinfo=UTC)
     source.sql.execute("insert into orders values (3, 1, '2025-10-26 02:15')")  # half an hour later
     assert source.land().rows == 1
     assert source.bronze("order_id", "cast(updated_at as string)")[0] == (1, "2025-07-01 10:00:00")
