@@ -78,7 +78,7 @@ lock: setup ## update requirements.lock from pyproject.toml
 notices: setup ## update THIRD_PARTY_NOTICES.md from the locks
 	@$(BIN)/python -m scripts.notices
 
-sbom: setup ## write the bill of materials of the locks (CycloneDX) to dist/sbom.cdx.json
+sbom: .venv/.ready ## write the bill of materials of the locks (CycloneDX) to dist/sbom.cdx.json
 	@$(BIN)/python -m scripts.sbom dist/sbom.cdx.json
 
 services: setup .servers/.ready ## start an empty PostgreSQL (port 55432) and Kafka (port 19092)

@@ -1,8 +1,7 @@
 """Write the software bill of materials of Tidemark, in CycloneDX 1.6: `python -m scripts.sbom FILE`.
 
 It names what the locks name, with hashes. The same locks give the same bytes: there is no time in it, and its
-serial number is made from its content. `scope` is `required` for what each installation has, `optional` for
-what comes with an extra, `excluded` for tools of this repository.
+serial number is made from its content. docs/release.md says what `scope` means.
 """
 
 from __future__ import annotations

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from python_ingest.ops.erasures import ERASURE_KEY
-from python_ingest.project.jars import cache_folder
 from tests.conftest import ROOT, content_of
+from tests.python_ingest.wheels import PIP, build_wheel, keep_jars, output_of
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
-BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "python_ingest", "dbt")
 EMAIL = "wilhelmina.quandary@example.org"
 FILES = {
     "dbt_project.yml": "name: jaffle\nprofile: jaffle\nmodels: {jaffle: {staging: {+materialized: view}}}\n",
@@ -40,23 +38,19 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path) -> Path:
     """The Python of an environment that has the wheel and the locked packages, but not this folder."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    for name in BUILT_FROM:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        source.mkdir(exist_ok=True)
-        copy(ROOT / name, source / name)
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    options = ["--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "wheel", *options, "--wheel-dir", str(folder), str(source)], check=True)
-    shutil.rmtree(source)
-    environment = folder / "an environment"
+    environment = wheel.with_name("an environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-    (wheel,) = folder.glob("tidemark-*.whl")
     there = str(environment / "bin" / "python")
-    subprocess.run([*pip, "--python", there, "install", "--no-deps", str(wheel)], check=True)
+    subprocess.run(
+        [*PIP, "--python", there, "install", "--no-deps", "--ignore-installed", str(wheel)], check=True
+    )
     # a path in a .pth file gives packages, and not the folders that .pth files there name: not this one
     (site,) = environment.glob("lib/python3*/site-packages")
     (site / "locked.pth").write_text(sysconfig.get_path("purelib"))
@@ -69,30 +63,33 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in FILES.items():
         (tmp_path / "jaffle shop" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "jaffle shop" / name).write_text(text)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cache_folder().parent.mkdir(parents=True)
-    cache_folder().symlink_to(ROOT / ".jars")
+    keep_jars(tmp_path / "cache", monkeypatch)
     return tmp_path / "jaffle shop"
+
+
+def test_the_wheel_holds_the_packages_alone(wheel: Path) -> None:
+    """Each file of the three packages, py.typed, licence and notices; no tests, data or caches."""
+    packages = ("python_ingest", "dbt/adapters/tidemark", "dbt/include/tidemark")
+    there = [path for name in packages for path in (ROOT / name).rglob("*") if path.is_file()]
+    wanted = {str(path.relative_to(ROOT)) for path in there if "__pycache__" not in path.parts}
+    with ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+        described = {name.partition(".dist-info/")[2] for name in archive.namelist()} - {""}
+    assert sorted(held ^ wanted) == []
+    assert {f"{name}/py.typed" for name in packages} <= held
+    licences = {"licenses/LICENSE", "licenses/THIRD_PARTY_NOTICES.md"}
+    assert described == licences | {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt"}
 
 
 def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     """R1, R2: `init`, two runs, each table is what a rebuild gives; a person is erased without a trace."""
-    kept = {"DBT_TARGET_PATH", "DBT_LOG_PATH", "PYTHONPATH", "TIDEMARK_LAKE", "TIDEMARK_SCHEMA"}
-    environment = {name: value for name, value in os.environ.items() if name not in kept}
+    settings: dict[str, str] = {}
 
     def tidemark(*arguments: str) -> str:
-        command = [str(python.with_name("tidemark")), *arguments]
-        done = subprocess.run(
-            command, cwd=project, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return " ".join(done.stdout.split())
+        return output_of([str(python.with_name("tidemark")), *arguments], project, settings)
 
     where = [str(python), "-c", "import python_ingest; print(python_ingest.__file__)"]
-    found = subprocess.run(
-        where, cwd=project, env=environment, capture_output=True, text=True, check=True
-    ).stdout
-    assert found.startswith(str(python.parents[1]))
+    assert output_of(where, project).startswith(str(python.parents[1]))
 
     assert "linked .jars" in tidemark("init")
     said = tidemark("run")
@@ -103,7 +100,7 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     assert "main.customers 1 inserted, 1 updated" in tidemark("run")
     assert "main.customers 3 rows, 0 rows differ" in tidemark("verify")
 
-    environment[ERASURE_KEY] = "a secret of these tests"
+    settings[ERASURE_KEY] = "a secret of these tests"
     (project / "logs/dbt.log.1").write_text(f"Command: dbt run --vars '{{who: {EMAIL}}}'\n")
     (project / "target/run_results.json").write_text(f'{{"args": {{"vars": "{EMAIL}"}}}}')
     said = tidemark("erase", "--feed", "people", "--key", f"email={EMAIL}")
