@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from python_ingest.adapter.model_settings import columns_named, refusals
 from python_ingest.adapter.past import PastAdapter
 from python_ingest.adapter.schema_change import Columns, Step, step_of
-from python_ingest.adapter.setting_checks import Model
+from python_ingest.adapter.setting_checks import Model, sql_header
 from python_ingest.project.model_way import REFUSED_MICROBATCH, Way, model_way
 from python_ingest.project.sql_header import statements_of
 
@@ -55,6 +55,16 @@ class FollowingAdapter(PastAdapter):
             way: how its table is written.
         """
         return refusals(self._model(config, way))
+
+    @available
+    def refused_header(self, config: Mapping[str, Any]) -> str:
+        """Return why a table cannot have its `sql_header`, and what to do; empty if it can.
+
+        Args:
+            config: the model's config.
+        """
+        target: Any = self
+        return sql_header(Model(config, target.table_format(), is_stock=True))
 
     @available
     def header_statements(self, header: str | None) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.adapter.differences import DIFFERENCES, Difference
 from tests.adapter.not_applicable import NOT_APPLICABLE, reason_for
 from tests.adapter.recorder import FAILED, FILE, PASSED, read
-from tests.adapter.suite import FOLDER, Class, classes_of_package, classes_of_suite, tests_of
+from tests.adapter.suite import FOLDER, Class, classes_of_package, classes_of_suite, names_of_tests
 
 ROOT = FOLDER.parent.parent
 PAGE = ROOT / "docs" / "conformance.md"
@@ -35,7 +35,7 @@ def page() -> str:
     """Return the page for the recorded results."""
     suite = classes_of_suite()
     tidemark, stock = (results_of(adapter) for adapter in ADAPTERS)
-    tests = [test for one in suite.values() for test in tests_of(one)]
+    tests = [test for one in suite.values() for test in names_of_tests(one)]
     rows = "\n".join(_row(one, tidemark, stock) for one in suite.values())
     left_out = "\n".join(f"| {_left_out(name)} | {reason} |" for name, reason in NOT_APPLICABLE.items())
     versions = read(_file("tidemark"))["versions"]
@@ -61,7 +61,7 @@ def _row(one: Class, tidemark: Results, stock: Results) -> str:
 
 
 def _share(one: Class, results: Results) -> str:
-    tests = tests_of(one)
+    tests = names_of_tests(one)
     passed = sum(results[test] == PASSED for test in tests)
     if passed == len(tests):
         return PASSED
@@ -69,7 +69,7 @@ def _share(one: Class, results: Results) -> str:
 
 
 def _reasons(one: Class) -> str:
-    known = [DIFFERENCES.get(test, Difference()) for test in tests_of(one)]
+    known = [DIFFERENCES.get(test, Difference()) for test in names_of_tests(one)]
     texts = dict.fromkeys(f"Tidemark: {one.tidemark}" for one in known if one.tidemark)
     texts |= dict.fromkeys(f"stock: {one.stock}" for one in known if one.stock)
     return "; ".join(texts)

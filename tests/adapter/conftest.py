@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from tests.adapter import dialect, recorder
 from tests.adapter.differences import DIFFERENCES
-from tests.adapter.suite import is_stock, profile_target, test_name
+from tests.adapter.suite import is_stock, name_of_test, profile_target
 from tests.conftest import ROOT
 
 if is_stock():
@@ -96,7 +96,7 @@ def back() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Expect the failures of differences.py, each with its reason."""
     for item in items:
-        difference = DIFFERENCES.get(test_name(item.nodeid))
+        difference = DIFFERENCES.get(name_of_test(item.nodeid))
         reason = difference and (difference.stock if is_stock() else difference.tidemark)
         if reason:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapter.suite import test_name
+from tests.adapter.suite import name_of_test
 
 FILE = "TIDEMARK_CONFORMANCE"  # names the file; without it nothing is written
 PACKAGES = ("dbt-tests-adapter", "dbt-core", "dbt-spark", "pyspark")
@@ -24,7 +24,7 @@ def record(report: pytest.TestReport) -> None:
     file = os.environ.get(FILE)
     if not file or report.nodeid.count("::") < 2 or not (report.when == "call" or report.outcome != PASSED):
         return
-    name = test_name(report.nodeid)
+    name = name_of_test(report.nodeid)
     unexpected = str(report.longrepr).startswith("[XPASS")
     if hasattr(report, "wasxfail") or (report.outcome != PASSED and not unexpected):
         _failed.add(name)  # a failed teardown comes after a passed test

@@ -33,7 +33,7 @@ def profile_target() -> dict[str, Any]:
     return {**target, "server_side_parameters": embedded_settings("delta")}
 
 
-def test_name(node_id: str) -> str:
+def name_of_test(node_id: str) -> str:
     """Return the name of a test without its file: `TestBasicSeed::test_simple_seed`."""
     return node_id.split("::", 1)[1]
 
@@ -59,12 +59,12 @@ def classes_of_suite() -> dict[str, Class]:
     return {one.__name__: one for module in modules for one in _classes(module)}
 
 
-def tests_of(one: Class) -> list[str]:
+def names_of_tests(one: Class) -> list[str]:
     """Return the names of the tests of a class: `TestBasicSeed::test_simple_seed`."""
     return [f"{one.__name__}::{name}" for name in dir(one) if name.startswith("test")]
 
 
 def _classes(module: str) -> Iterator[Class]:
     for one in vars(importlib.import_module(module)).values():
-        if inspect.isclass(one) and one.__module__ == module and tests_of(one):
+        if inspect.isclass(one) and one.__module__ == module and names_of_tests(one):
             yield one

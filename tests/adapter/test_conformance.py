@@ -6,7 +6,7 @@ from tests.adapter.conformance import ADAPTERS, PAGE, page, results_of
 from tests.adapter.differences import DIFFERENCES
 from tests.adapter.not_applicable import NOT_APPLICABLE, reason_for
 from tests.adapter.recorder import FAILED
-from tests.adapter.suite import classes_of_package, classes_of_suite, tests_of
+from tests.adapter.suite import classes_of_package, classes_of_suite, names_of_tests
 
 
 def test_each_class_of_dbt_is_run_or_left_out_with_a_reason() -> None:
@@ -32,7 +32,7 @@ def test_what_is_left_out_exists_and_is_not_run() -> None:
 
 def test_each_expected_failure_is_one_of_a_test() -> None:
     """The names in differences.py are those of tests, and the last runs failed where it says so."""
-    tests = {test for one in classes_of_suite().values() for test in tests_of(one)}
+    tests = {test for one in classes_of_suite().values() for test in names_of_tests(one)}
     assert set(DIFFERENCES) <= tests
     for adapter, attribute in zip(ADAPTERS, ("tidemark", "stock"), strict=True):
         failed = {test for test, outcome in results_of(adapter).items() if outcome == FAILED}

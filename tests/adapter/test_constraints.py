@@ -21,27 +21,34 @@ from dbt.tests.adapter.constraints.test_constraints import (
     BaseViewConstraintsColumnsEqual,
 )
 
+from tests.adapter.suite import is_stock
 from tests.conftest import nightly
 
 pytestmark = [pytest.mark.R1, nightly]
 
-# Delta has no keys among its constraints; dbt-spark adds the others when the table is there
-SCHEMA_YML = fixtures.model_schema_yml.replace("primary key", "")
-FOREIGN_KEY_YML = fixtures.model_fk_constraint_schema_yml
 QUOTED_YML = fixtures.model_quoted_column_schema_yml.replace('"from"', "`from`")
-DDL = """
-create or replace table <model_identifier> using delta as
+ROWS = """
 select id, color, date_day from (
     -- depends_on: <foreign_key_model_identifier>
     select 'blue' as color, 1 as id, '2019-01-01' as date_day
 ) as model_subq
 """
-QUOTED_DDL = """
-create or replace table <model_identifier> using delta as
+QUOTED_ROWS = """
 select id, `from`, date_day from (
     select 'blue' as `from`, 1 as id, '2019-01-01' as date_day
 ) as model_subq
 """
+NOT_NULL = {"id_not_null": "`id` is not null"}
+OF_COLUMN = {**NOT_NULL, "id_check": "(id > 0)", "id_check_2": "id >= 1"}
+OF_TABLE = {**NOT_NULL, "check": "(id > 0)", "check_2": "id >= 1"}
+QUOTED = {**NOT_NULL, "from_not_null": "`from` is not null", "check": r"(`from` = \'blue\')"}
+
+
+def created(constraints: dict[str, str], rows: str) -> str:
+    """The statement that creates a table; stock dbt-spark adds the constraints afterwards."""
+    properties = ", ".join(f"'delta.constraints.{name}' = '{each}'" for name, each in constraints.items())
+    clause = "" if is_stock() else f"tblproperties ({properties})"
+    return f"create or replace table <model_identifier> using delta {clause} as {rows}"
 
 
 def header_models(materialized: str) -> dict[str, str]:
@@ -60,33 +67,25 @@ class TypesOfSpark:
 
     @pytest.fixture
     def string_type(self) -> str:
-        return "STRING"
+        return "string"
 
     @pytest.fixture
     def int_type(self) -> str:
-        return "INT"
+        return "int"
 
     @pytest.fixture
     def data_types(self) -> list[list[str]]:
         """The value in SQL, the type in the contract, the type in the message."""
         return [
-            ["1", "int", "INT"],
-            ["'1'", "string", "STRING"],
-            ["true", "boolean", "BOOLEAN"],
-            ["array('1', '2')", "array<string>", "ARRAY"],
-            ["array(1, 2)", "array<int>", "ARRAY"],
-            ["cast('2019-01-01' as date)", "date", "DATE"],
-            ["cast('2019-01-01' as timestamp)", "timestamp", "TIMESTAMP"],
-            ["cast(1.0 as decimal(4, 2))", "decimal(4, 2)", "DECIMAL"],
+            ["1", "int", "int"],
+            ["'1'", "string", "string"],
+            ["true", "boolean", "boolean"],
+            ["array('1', '2')", "array<string>", "array"],
+            ["array(1, 2)", "array<int>", "array"],
+            ["cast('2019-01-01' as date)", "date", "date"],
+            ["cast('2019-01-01' as timestamp)", "timestamp", "timestamp"],
+            ["cast(1.0 as decimal(4, 2))", "decimal(4, 2)", "decimal"],
         ]
-
-
-class DdlOfSpark:
-    """The statement that creates a table."""
-
-    @pytest.fixture(scope="class")
-    def expected_sql(self) -> str:
-        return DDL
 
 
 class ErrorsOfSpark:
@@ -114,7 +113,7 @@ class TestIncrementalConstraintsColumnsEqual(TypesOfSpark, BaseIncrementalConstr
     """A contract of an incremental model."""
 
 
-class TestTableConstraintsDdl(DdlOfSpark, BaseConstraintsRuntimeDdlEnforcement):
+class TestTableConstraintsDdl(BaseConstraintsRuntimeDdlEnforcement):
     """The statement that creates a table with constraints."""
 
     @pytest.fixture(scope="class")
@@ -122,11 +121,15 @@ class TestTableConstraintsDdl(DdlOfSpark, BaseConstraintsRuntimeDdlEnforcement):
         return {
             "my_model.sql": fixtures.my_model_wrong_order_depends_on_fk_sql,
             "foreign_key_model.sql": fixtures.foreign_key_model_sql,
-            "constraints_schema.yml": FOREIGN_KEY_YML,
+            "constraints_schema.yml": fixtures.model_fk_constraint_schema_yml,
         }
 
+    @pytest.fixture(scope="class")
+    def expected_sql(self) -> Any:
+        return created(OF_COLUMN, ROWS)
 
-class TestIncrementalConstraintsDdl(DdlOfSpark, BaseIncrementalConstraintsRuntimeDdlEnforcement):
+
+class TestIncrementalConstraintsDdl(BaseIncrementalConstraintsRuntimeDdlEnforcement):
     """The statement that creates the table of an incremental model."""
 
     @pytest.fixture(scope="class")
@@ -134,11 +137,15 @@ class TestIncrementalConstraintsDdl(DdlOfSpark, BaseIncrementalConstraintsRuntim
         return {
             "my_model.sql": fixtures.my_model_incremental_wrong_order_depends_on_fk_sql,
             "foreign_key_model.sql": fixtures.foreign_key_model_sql,
-            "constraints_schema.yml": FOREIGN_KEY_YML,
+            "constraints_schema.yml": fixtures.model_fk_constraint_schema_yml,
         }
 
+    @pytest.fixture(scope="class")
+    def expected_sql(self) -> Any:
+        return created(OF_COLUMN, ROWS)
 
-class TestModelConstraintsDdl(DdlOfSpark, BaseModelConstraintsRuntimeEnforcement):
+
+class TestModelConstraintsDdl(BaseModelConstraintsRuntimeEnforcement):
     """Constraints of several columns."""
 
     @pytest.fixture(scope="class")
@@ -146,8 +153,12 @@ class TestModelConstraintsDdl(DdlOfSpark, BaseModelConstraintsRuntimeEnforcement
         return {
             "my_model.sql": fixtures.my_model_wrong_order_depends_on_fk_sql,
             "foreign_key_model.sql": fixtures.foreign_key_model_sql,
-            "constraints_schema.yml": FOREIGN_KEY_YML,
+            "constraints_schema.yml": fixtures.constrained_model_schema_yml,
         }
+
+    @pytest.fixture(scope="class")
+    def expected_sql(self) -> Any:
+        return created(OF_TABLE, ROWS)
 
 
 class TestConstraintQuotedColumn(BaseConstraintQuotedColumn):
@@ -162,7 +173,7 @@ class TestConstraintQuotedColumn(BaseConstraintQuotedColumn):
 
     @pytest.fixture(scope="class")
     def expected_sql(self) -> Any:
-        return QUOTED_DDL
+        return created(QUOTED, QUOTED_ROWS)
 
 
 class TestTableConstraintsRollback(ErrorsOfSpark, BaseConstraintsRollback):
@@ -172,13 +183,13 @@ class TestTableConstraintsRollback(ErrorsOfSpark, BaseConstraintsRollback):
     def models(self) -> Any:
         return {
             "my_model.sql": fixtures.my_model_sql,
-            "constraints_schema.yml": SCHEMA_YML,
+            "constraints_schema.yml": fixtures.model_schema_yml,
         }
 
     @pytest.fixture(scope="class")
     def expected_color(self) -> Any:
-        """Delta checks after the table is replaced."""
-        return "red"
+        """dbt-spark adds the constraints when the table is already replaced."""
+        return "red" if is_stock() else "blue"
 
 
 class TestIncrementalConstraintsRollback(ErrorsOfSpark, BaseIncrementalConstraintsRollback):
@@ -188,7 +199,7 @@ class TestIncrementalConstraintsRollback(ErrorsOfSpark, BaseIncrementalConstrain
     def models(self) -> Any:
         return {
             "my_model.sql": fixtures.my_incremental_model_sql,
-            "constraints_schema.yml": SCHEMA_YML,
+            "constraints_schema.yml": fixtures.model_schema_yml,
         }
 
 
