@@ -62,7 +62,8 @@ def dbt_project_yml(project_root: Any, project_config_update: Any, vars_yml: Non
     project.update(given or {})
     for kind in ("models", "seeds", "snapshots"):
         project[kind] = {"+file_format": "delta", **(project.get(kind) or {})}
-    Path(project_root, "dbt_project.yml").write_text(yaml.safe_dump(project))
+    text = dialect.project_for_spark(yaml.safe_dump(project, width=1000))
+    Path(project_root, "dbt_project.yml").write_text(text, encoding="utf-8")
     return project
 
 

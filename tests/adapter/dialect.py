@@ -16,10 +16,10 @@ TYPES: Rules = (
     (r"(\btype: *|\bdata_type: *)integer\b", r"\1int"),
     (r"\{\{ *target\.database *\}\}\.", ""),  # Spark has schemas only
 )
+DDL: Rules = (*TYPES, (r"(\w +)text\b", r"\1string"))
 STATEMENTS: Rules = (
-    *TYPES,
+    *DDL,
     (r"`None`\.|\bNone\.", ""),
-    (r"(\w +)text\b", r"\1string"),
     (r'"(\w+)"', r"`\1`"),
     (r" default (null|'\w*')", ""),  # Delta adds no column with a default
 )
@@ -36,6 +36,11 @@ def files_for_spark(files: dict[str, Any]) -> dict[str, Any]:
         else:
             translated[name] = content
     return translated
+
+
+def project_for_spark(text: str) -> str:
+    """Return the text of a dbt_project.yml, whose hooks may create tables."""
+    return _replaced(text, DDL)
 
 
 def statements_for_spark(sql: str) -> list[str]:

@@ -18,4 +18,15 @@ class Difference:
     stock: str = ""
 
 
-DIFFERENCES: dict[str, Difference] = {}
+REPEATED = Difference(
+    "refused: two rows with one `unique_key` have no right order; stock writes both in the first run"
+)
+NO_COLUMN = Difference("refused by the first run; the test expects that only the second run fails")
+
+DIFFERENCES: dict[str, Difference] = {
+    "TestIncrementalUniqueKey::test__bad_unique_key": NO_COLUMN,
+    "TestIncrementalUniqueKey::test__bad_unique_key_list": NO_COLUMN,
+    "TestIncrementalUniqueKey::test__one_unique_key": REPEATED,
+    "TestIncrementalUniqueKey::test__unary_unique_key_list": REPEATED,
+    "TestIncrementalUniqueKey::test__duplicated_unary_unique_key_list": REPEATED,
+}

@@ -13,7 +13,6 @@ import dbt.tests.adapter as package
 
 ADAPTER = os.environ.get("TIDEMARK_ADAPTER", "tidemark")  # the profile's type: `tidemark` or `spark`
 FOLDER = Path(__file__).parent
-USER = "tester"
 PACKAGE = "dbt.tests.adapter"
 Class = type[object]
 
@@ -25,7 +24,7 @@ def is_stock() -> bool:
 
 def profile_target() -> dict[str, Any]:
     """Return the target of profiles.yml for the adapter that is tested."""
-    target = {"type": ADAPTER, "method": "session", "host": "localhost", "threads": 1, "user": USER}
+    target: dict[str, Any] = {"type": ADAPTER, "method": "session", "host": "localhost", "threads": 1}
     if not is_stock():
         return target
     from python_ingest.adapter.settings import embedded_settings

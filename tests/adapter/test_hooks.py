@@ -24,7 +24,7 @@ from dbt.tests.adapter.hooks.test_model_hooks import (
 )
 from dbt.tests.adapter.hooks.test_run_hooks import BaseAfterRunHooks, BasePrePostRunHooks
 
-from tests.adapter.suite import ADAPTER, USER
+from tests.adapter.suite import ADAPTER
 from tests.conftest import nightly
 
 pytestmark = [pytest.mark.R1, nightly]
@@ -44,9 +44,15 @@ class InSpark:
             assert seen["test_state"] == state
             assert (seen["target_type"], seen["target_host"]) == (ADAPTER, host)
             assert (seen["target_name"], seen["target_schema"]) == ("default", project.test_schema)
-            assert (seen["target_user"], seen["target_threads"], seen["target_pass"]) == (USER, 1, "")
+            assert (seen["target_threads"], seen["target_user"], seen["target_pass"]) == (1, "", "")
             assert seen["run_started_at"]
             assert seen["invocation_id"]
+
+    def assert_used_schemas(self, project: Any) -> None:
+        """dbt-spark has no database, which the hook writes as a text."""
+        assert project.run_sql("select * from {schema}.schemas", fetch="all") == [(project.test_schema,)]
+        rows = project.run_sql("select * from {schema}.db_schemas", fetch="all")
+        assert rows == [("None", project.test_schema)]
 
 
 class TestPrePostModelHooks(InSpark, BasePrePostModelHooks):
