@@ -35,8 +35,10 @@ def test_each_expected_failure_is_one_of_a_test() -> None:
     tests = {test for one in classes_of_suite().values() for test in names_of_tests(one)}
     assert set(DIFFERENCES) <= tests
     for adapter, attribute in zip(ADAPTERS, ("tidemark", "stock"), strict=True):
-        failed = {test for test, outcome in results_of(adapter).items() if outcome == FAILED}
-        assert failed == {test for test, known in DIFFERENCES.items() if getattr(known, attribute)}
+        results = results_of(adapter)
+        failed = {test for test, outcome in results.items() if outcome == FAILED}
+        expected = {test for test, known in DIFFERENCES.items() if getattr(known, attribute)}
+        assert failed == expected & set(results)
 
 
 def test_the_page_is_written_from_the_results() -> None:
