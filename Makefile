@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
-.PHONY: cluster-test help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs schedule lock notices sbom services services-stop clean
+.PHONY: cluster-test conformance help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs schedule lock notices sbom services services-stop clean
 SCALES ?= 1,10,100
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
@@ -33,6 +33,9 @@ test-dbt-1.11: prepared .venv-dbt-1.11/.ready ## run `make test-all` on dbt-core
 
 cluster-test: prepared ## run the main job on a cluster with a worker killed, and on Connect and Thrift servers
 	@TIDEMARK_NIGHTLY=1 $(BIN)/python -m pytest tests/lakehouse/test_cluster.py tests/lakehouse/test_servers.py tests/kills/test_stream.py
+
+conformance: prepared ## run dbt's adapter tests on Tidemark and on stock dbt-spark, and write docs/conformance.md
+	@$(BIN)/python -m tests.adapter.conformance
 
 prepared: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint .jars/classes.jsa .servers/.ready

@@ -11,9 +11,11 @@ from dbt_common.exceptions import DbtRuntimeError
 from python_ingest.adapter.model_settings import columns_named, refusals
 from python_ingest.adapter.past import PastAdapter
 from python_ingest.adapter.schema_change import Columns, Step, step_of
-from python_ingest.adapter.setting_checks import Model
+from python_ingest.adapter.setting_checks import Model, sql_header
 from python_ingest.project.model_way import REFUSED_MICROBATCH, Way, model_way
 from python_ingest.project.sql_header import statements_of
+
+MADE_BY_DBT = ("table", "snapshot")
 
 
 class FollowingAdapter(PastAdapter):
@@ -29,17 +31,21 @@ class FollowingAdapter(PastAdapter):
         super().set_macro_resolver(macro_resolver)
 
     def pre_model_hook(self, config: Any) -> Any:
-        """Keep a snapshot that ends deleted rows from taking the rows outside a sample for deleted ones.
+        """Give tables and snapshots the lake's format, and keep a snapshot from ending rows outside a sample.
+
+        dbt-spark's default is parquet: it refuses such snapshots, and drops a table before it creates it.
 
         Raises:
-            DbtRuntimeError: for such a snapshot whose table exists, if the command reads a part of the rows.
+            DbtRuntimeError: for a snapshot that ends deleted rows, if the command reads a part of the rows.
         """
+        lake: Any = self
+        if config.get("materialized") in MADE_BY_DBT and not config.get("file_format"):
+            config.model.config["file_format"] = lake.table_format()
         ends_rows = config.get("hard_deletes") in ("invalidate", "new_record")
         if config.get("materialized") == "snapshot" and (ends_rows or config.get("invalidate_hard_deletes")):
-            target: Any = self
             node = config.model
-            table = target.Relation.create(schema=node.schema, identifier=node.alias)
-            if target.is_limited() and target.is_there(table):
+            table = lake.Relation.create(schema=node.schema, identifier=node.alias)
+            if lake.is_limited() and lake.is_there(table):
                 raise DbtRuntimeError(
                     f"{node.name}: the command reads a part of the rows, and hard_deletes would end all the "
                     "others. Leave snapshots out (`--exclude-resource-type snapshot`), or use another schema."
@@ -55,6 +61,16 @@ class FollowingAdapter(PastAdapter):
             way: how its table is written.
         """
         return refusals(self._model(config, way))
+
+    @available
+    def refused_header(self, config: Mapping[str, Any]) -> str:
+        """Return why a table cannot have its `sql_header`, and what to do; empty if it can.
+
+        Args:
+            config: the model's config.
+        """
+        target: Any = self
+        return sql_header(Model(config, target.table_format(), is_stock=True))
 
     @available
     def header_statements(self, header: str | None) -> list[str]:

@@ -18,6 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
 from python_ingest.adapter.around_hooks import attach
+from python_ingest.adapter.columns import LakeColumn, lake_columns
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
@@ -38,6 +39,7 @@ class TidemarkAdapter(ModelsAdapter):
     """
 
     ConnectionManager = TidemarkConnectionManager
+    Column = LakeColumn
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -51,6 +53,14 @@ class TidemarkAdapter(ModelsAdapter):
         is_dbt = program.name == "dbt" or program.parts[-3:] == ("dbt", "cli", "main.py")
         if is_dbt and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, end)  # dbt's own handler waits for Spark
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[LakeColumn]:  # type: ignore[override]
+        """Return the columns of a table, which know Spark's types."""
+        return lake_columns(super().get_columns_in_relation(relation))
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """Return the tables and views of a schema, without the session's temporary views."""
+        return [each for each in super().list_relations_without_caching(schema_relation) if each.schema]
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Refuse Python models where dbt-spark would look for a cluster of Databricks."""

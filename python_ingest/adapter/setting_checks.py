@@ -52,8 +52,9 @@ def strategy(model: Model) -> str:
     given = model.strategy
     if given not in STRATEGIES:
         return (
-            f"incremental_strategy is {given}, which dbt-spark does not have. Use one of: "
-            f"{', '.join(STRATEGIES)}. Or delete the setting: rows are merged by unique_key."
+            f"incremental_strategy is {given}: dbt could not find an incremental strategy macro with the "
+            f'name "get_incremental_{given}_sql" in dbt-spark. '
+            f"Use one of: {', '.join(STRATEGIES)}. Or delete the setting: rows are merged by unique_key."
         )
     if given == "microbatch" and not model.partitions:
         return (

@@ -28,6 +28,7 @@
             {{ dbt.and_determined(query) }}
             {{ dbt.and_rows_hold(query) }}
     {% endset %}
+    {% do write(create_sql) %}  {# into target/run #}
     {% do run_query(create_sql) %}
     {% do dbt.forget_table_state(relation) %}
     {% set commit = dbt.last_commit(relation) %}

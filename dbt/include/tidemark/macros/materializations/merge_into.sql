@@ -42,6 +42,7 @@
             {% endif %}
             {% endif %}
         {% endset %}
+        {% do write(merge_sql) %}  {# into target/run #}
         {% do run_query(merge_sql) %}
         {% do counts.update(commit=dbt.note_commit(relation), once_a_key=true) %}
     {% endif %}

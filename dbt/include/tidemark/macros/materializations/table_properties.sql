@@ -15,17 +15,27 @@
         {% for column in node.columns.values() %}
             {% for constraint in column.constraints %}
                 {% if constraint.type == 'not_null' %}
-                    {% do found.update({column.name ~ '_not_null': column.name ~ ' is not null'}) %}
+                    {% do found.update({column.name ~ '_not_null': dbt.quoted(column.name) ~ ' is not null'}) %}
                 {% elif constraint.type == 'check' %}
-                    {% do found.update({constraint.name or column.name ~ '_check': constraint.expression}) %}
+                    {% do found.update({constraint.name or dbt.free_name(column.name ~ '_check', found): constraint.expression}) %}
                 {% endif %}
             {% endfor %}
         {% endfor %}
         {% for constraint in node.constraints if constraint.type == 'check' %}
-            {% do found.update({constraint.name: constraint.expression}) %}
+            {% do found.update({constraint.name or dbt.free_name('check', found): constraint.expression}) %}
         {% endfor %}
     {% endif %}
     {{ return(found) }}
+{% endmacro %}
+
+{# A name that is not among others: several constraints of a column may have none. #}
+{% macro free_name(name, others) %}
+    {% if name not in others %}
+        {{ return(name) }}
+    {% endif %}
+    {% for number in range(2, others | length + 2) if name ~ '_' ~ number not in others %}
+        {{ return(name ~ '_' ~ number) }}
+    {% endfor %}
 {% endmacro %}
 
 {# A condition that stops the statement at a row that the table must not hold, beyond what the format checks. Rows for which

@@ -1,0 +1,111 @@
+"""Names of tables, the cache, threads, ephemeral models, and projects that are run twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dbt.tests.adapter.aliases.test_aliases import BaseAliasErrors, BaseAliases, BaseSameAliasDifferentSchemas
+from dbt.tests.adapter.caching.test_caching import (
+    BaseCachingLowercaseModel,
+    BaseCachingSelectedSchemaOnly,
+    BaseCachingUppercaseModel,
+    BaseNoPopulateCache,
+)
+from dbt.tests.adapter.concurrency.test_concurrency import BaseConcurrency
+from dbt.tests.adapter.ephemeral.test_ephemeral import (
+    BaseEphemeralErrorHandling,
+    BaseEphemeralMulti,
+    BaseEphemeralNested,
+)
+from dbt.tests.adapter.relations.test_changing_relation_type import BaseChangeRelationTypeValidator
+from dbt.tests.adapter.relations.test_dropping_schema_named import BaseDropSchemaNamed
+from dbt.tests.adapter.simple_copy.test_copy_uppercase import BaseSimpleCopyUppercase
+from dbt.tests.adapter.simple_copy.test_simple_copy import EmptyModelsArentRunBase, SimpleCopyBase
+from pyspark.sql import SparkSession
+
+from tests.adapter.suite import profile_target
+from tests.conftest import nightly
+
+pytestmark = [pytest.mark.R1, nightly]
+
+
+class TestAliases(BaseAliases):
+    """Aliases of models."""
+
+
+class TestAliasErrors(BaseAliasErrors):
+    """Two models with one alias are an error."""
+
+
+class TestSameAliasDifferentSchemas(BaseSameAliasDifferentSchemas):
+    """One alias in two schemas."""
+
+
+class TestCachingLowercaseModel(BaseCachingLowercaseModel):
+    """The cache of relations."""
+
+
+class TestCachingUppercaseModel(BaseCachingUppercaseModel):
+    """The cache, for a model whose name is in upper case."""
+
+
+class TestCachingSelectedSchemaOnly(BaseCachingSelectedSchemaOnly):
+    """`--cache-selected-only`."""
+
+
+class TestNoPopulateCache(BaseNoPopulateCache):
+    """`--no-populate-cache`."""
+
+
+class TestConcurrency(BaseConcurrency):
+    """Models in several threads, one of which fails."""
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, spark: SparkSession) -> Any:
+        return {**profile_target(), "threads": 4}
+
+
+class TestEphemeralMulti(BaseEphemeralMulti):
+    """Several ephemeral models in one query."""
+
+
+class TestEphemeralNested(BaseEphemeralNested):
+    """Ephemeral models of ephemeral models."""
+
+
+class TestEphemeralErrorHandling(BaseEphemeralErrorHandling):
+    """An error in an ephemeral model."""
+
+
+class TestChangeRelationTypeValidator(BaseChangeRelationTypeValidator):
+    """A view becomes a table, an incremental model, and a view again."""
+
+
+class TestDropSchemaNamed(BaseDropSchemaNamed):
+    """The macro that drops a schema."""
+
+
+class TestSimpleCopy(SimpleCopyBase):
+    """Views, tables and incremental models of a seed that changes."""
+
+
+class TestEmptyModelsArentRun(EmptyModelsArentRunBase):
+    """Empty and disabled models are not run."""
+
+    @pytest.fixture(scope="class")
+    def project(self, project: Any) -> Any:
+        def names() -> dict[str, str]:
+            rows = project.run_sql(f"show tables in {project.test_schema}", fetch="all")
+            return {row[1]: row[0] for row in rows}
+
+        project.get_tables_in_schema = names
+        return project
+
+
+class TestSimpleCopyUppercase(BaseSimpleCopyUppercase):
+    """The same project with names in upper case."""
+
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, spark: SparkSession) -> Any:
+        return profile_target()

@@ -1,0 +1,33 @@
+"""Columns of the adapter tell the types of Spark apart; macros of packages ask them."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.adapters.spark.column import SparkColumn
+
+from python_ingest.adapter.columns import lake_columns
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"),
+    [
+        ("string", "is_string"),
+        ("varchar(20)", "is_string"),
+        ("int", "is_integer"),
+        ("bigint", "is_integer"),
+        ("double", "is_float"),
+        ("decimal(10,2)", "is_numeric"),
+        ("timestamp", ""),
+        ("array<int>", ""),
+    ],
+)
+def test_a_column_knows_its_kind(dtype: str, kind: str) -> None:
+    """Exactly one kind, or none; strings have no size that a snapshot could widen."""
+    (column,) = lake_columns([SparkColumn(column="x", dtype=dtype, table_name="t")])
+    kinds = [
+        each for each in ("is_string", "is_integer", "is_float", "is_numeric") if getattr(column, each)()
+    ]
+    assert kinds == ([kind] if kind else [])
+    assert column.is_number() == (kind not in ("", "is_string"))
+    assert not column.can_expand_to(column)
+    assert (column.data_type, column.quoted, column.table_name) == (dtype, "`x`", "t")
