@@ -12,5 +12,7 @@ if ! .venv/bin/uv pip install --quiet --python "$python" --no-deps --require-has
     echo "uv cannot install the packages (.venv/uv.log says why): pip does, in some minutes"
     $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 fi
-$python -m pip uninstall --quiet --quiet --yes tidemark # the former name of this project, which has the same command
+# the former name of this project, which has the same command
+$python -m pip uninstall --quiet --quiet --yes tidemark
+rm -rf tidemark.egg-info
 $python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
