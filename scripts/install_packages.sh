@@ -16,5 +16,7 @@ for lock in requirements.lock ${3:-}; do
         $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
     fi
 done
-$python -m pip uninstall --quiet --quiet --yes tidemark # the former name of this project, which has the same command
+# the former name of this project, which has the same command
+$python -m pip uninstall --quiet --quiet --yes tidemark
+rm -rf tidemark.egg-info
 $python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
