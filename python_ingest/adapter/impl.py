@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.flags import get_flags
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
@@ -24,11 +25,15 @@ from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
 from python_ingest.adapter.traces import hide_own_macros
 from python_ingest.console.interrupts import end
+from python_ingest.lake.cached_view import create_cached_view
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
+    from pyspark.sql import DataFrame
 
     from python_ingest.lake.delta_log import DeltaLog
+
+logger = AdapterLogger("Tidemark")
 
 
 class TidemarkAdapter(ModelsAdapter):
@@ -43,6 +48,7 @@ class TidemarkAdapter(ModelsAdapter):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        self._cached_rows: dict[str, DataFrame] = {}
         attach()
         if self.is_embedded():
             locks.hold_lake(self.config.credentials.server_side_parameters)
@@ -175,7 +181,16 @@ class TidemarkAdapter(ModelsAdapter):
             name: the view's name.
             sql: its query.
         """
-        once(known, name, lambda: self.execute(f"cache lazy table {name} as {sql}"))
+
+        def create() -> None:
+            if not self.is_embedded():
+                self.execute(f"cache lazy table {name} as {sql}")
+                return
+            logger.debug(f"Cached view {name}: {sql}")
+            with self.connections.exception_handler(sql):
+                self._cached_rows[name] = create_cached_view(self._session(), name, sql)
+
+        once(known, name, create)
         return name
 
     @available
@@ -190,5 +205,7 @@ class TidemarkAdapter(ModelsAdapter):
         """Drop a temporary view and its cached rows; a missing view is not an error."""
         if self.is_embedded():
             self._session().catalog.dropTempView(name)
+            if (rows := self._cached_rows.pop(name, None)) is not None:
+                rows.unpersist()
         else:
             self.execute(f"drop view if exists {name}")

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.commands.build import DATA_ONLY
+from python_ingest.lake.cached_view import create_cached_view
 from python_ingest.lake.delta_log import make_active
 from python_ingest.project.explain import explain
 from python_ingest.project.session import retarget
@@ -67,6 +68,26 @@ def test_a_source_whose_snapshots_expired_is_read_whole(guarded: Guarded) -> Non
     assert "read whole" in built.tables[0].said
     assert "expired" in built.tables[0].said
     assert guarded.rows("totals") == [(5, 2), (9, 1)]
+
+
+def test_cached_rows_of_changes_are_computed_once(guarded: Guarded) -> None:
+    """R2.1: else count and MERGE would each compute a batch, and check rows that the query leaves out."""
+    guarded.insert("(1, 5)")
+    first = latest_version(guarded.spark, guarded.input)
+    guarded.insert("(2, 6)")
+    last = latest_version(guarded.spark, guarded.input)
+    window = f"with (`start-snapshot-id` = {first}, `end-snapshot-id` = {last})"
+    changes = (
+        f"with changed as (select * from {guarded.input}.changes {window}) select id, amount from changed"
+    )
+    rows = create_cached_view(guarded.spark, "cached_changes", changes)
+    try:
+        plan = str(guarded.spark.sql("explain select * from cached_changes where amount > 0").head())
+        assert "InMemoryRelation" in plan
+        assert [tuple(row) for row in guarded.spark.table("cached_changes").collect()] == [(2, 6)]
+    finally:
+        guarded.spark.catalog.dropTempView("cached_changes")
+        rows.unpersist()
 
 
 def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:

@@ -18,16 +18,6 @@ def test_a_stack_that_overflows_in_a_task_does_not_end_spark(spark: SparkSession
     assert spark.range(3).count() == 3
 
 
-def test_kept_rows_are_read_from_the_cache_though_their_query_has_a_with_clause(spark: SparkSession) -> None:
-    """R2.1: else count and MERGE would each compute a batch anew, at twice the cost."""
-    spark.sql("cache lazy table kept_rows as with numbers as (select id from range(3)) select * from numbers")
-    try:
-        plan = str(spark.sql("explain select * from kept_rows").head())
-        assert "InMemoryRelation" in plan
-    finally:
-        spark.sql("drop view kept_rows")
-
-
 def test_dbt_gives_spark_the_settings_of_a_profile_once(spark: SparkSession) -> None:
     """R2.3: not before each statement; those of another target are given again."""
     name = "tidemark.test.setting"

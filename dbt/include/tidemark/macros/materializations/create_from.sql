@@ -26,7 +26,7 @@
         as
         {{ rows }}
             {{ dbt.and_determined(query) }}
-            {{ dbt.and_rows_hold(query) }}
+            {{ dbt.and_rows_hold(query, query.flag) }}
     {% endset %}
     {% do write(create_sql) %}  {# into target/run #}
     {% do run_query(create_sql) %}

@@ -32,7 +32,8 @@
         {% do dbt.audit_partitions(relation, query, rows, these) %}
         {% do run_query(
             'insert into ' ~ relation ~ ' replace where ' ~ these
-            ~ ' select ' ~ in_order ~ ' from ' ~ rows ~ ' where ' ~ these ~ dbt.and_rows_hold(query)
+            ~ ' select ' ~ in_order ~ ' from ' ~ batch ~ ' where ' ~ ('not ' ~ gone ~ ' and ' if gone else '') ~ these
+            ~ dbt.and_rows_hold(query, gone)
         ) %}
         {% set commit = dbt.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}

@@ -2,7 +2,7 @@
 {% macro iceberg_assertions(query) %}
     {% set found = {} %}
     {% for name, expression in dbt.constraints_of(model).items() %}
-        {% do found.update({expression: 'its contract says `' ~ expression ~ '` (' ~ name ~ '), but a row violates it.'}) %}
+        {% do found.update({expression: 'its contract says `' ~ expression | replace('`', '') ~ '` (' ~ name ~ '), but a row violates it.'}) %}
     {% endfor %}
     {{ return(found) }}
 {% endmacro %}
