@@ -16,6 +16,10 @@ from python_ingest.project.model_way import REFUSED_MICROBATCH, Way, model_way
 from python_ingest.project.sql_header import statements_of
 
 MADE_BY_DBT = ("table", "snapshot")
+ONE_CATALOG = (
+    "All tables are in the catalog of the target: remove it, and set table_format and the catalog in "
+    "profiles.yml (docs/formats.md)."
+)
 
 
 class FollowingAdapter(PastAdapter):
@@ -36,9 +40,12 @@ class FollowingAdapter(PastAdapter):
         dbt-spark's default is parquet: it refuses such snapshots, and drops a table before it creates it.
 
         Raises:
-            DbtRuntimeError: for a snapshot that ends deleted rows, if the command reads a part of the rows.
+            DbtRuntimeError: for a snapshot that ends deleted rows, if the command reads a part of the rows;
+                and for a node that names a catalog.
         """
         lake: Any = self
+        if catalog := config.get("catalog_name"):
+            raise DbtRuntimeError(f"{config.model.name}: catalog_name is {catalog}. {ONE_CATALOG}")
         if config.get("materialized") in MADE_BY_DBT and not config.get("file_format"):
             config.model.config["file_format"] = lake.table_format()
         ends_rows = config.get("hard_deletes") in ("invalidate", "new_record")
@@ -51,6 +58,10 @@ class FollowingAdapter(PastAdapter):
                     "others. Leave snapshots out (`--exclude-resource-type snapshot`), or use another schema."
                 )
         return super().pre_model_hook(config)
+
+    def add_catalog_integration(self, catalog_integration: Any) -> Any:
+        """Refuse `catalogs.yml`, whose catalogs no statement of a run would use."""
+        raise DbtRuntimeError(f"catalogs.yml names the catalog {catalog_integration.name}. {ONE_CATALOG}")
 
     @available
     def refused_settings(self, config: Mapping[str, Any], way: Way) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
+from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.flags import get_flags
 from dbt_common.clients.agate_helper import table_from_data_flat
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from python_ingest.lake.delta_log import DeltaLog
 
 logger = AdapterLogger("Tidemark")
+SIGNING = threading.Lock()
 
 
 class TidemarkAdapter(ModelsAdapter):
@@ -45,6 +47,8 @@ class TidemarkAdapter(ModelsAdapter):
 
     ConnectionManager = TidemarkConnectionManager
     Column = LakeColumn
+    # `dbt source freshness` without `loaded_at_field`: get_relation_last_modified.sql
+    _capabilities = CapabilityDict({Capability.TableLastModifiedMetadata: CapabilitySupport(Support.Full)})
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -82,6 +86,12 @@ class TidemarkAdapter(ModelsAdapter):
         """Return whether this command gives models only a part of their rows: `--empty` or `--sample`."""
         flags: Any = get_flags()  # type: ignore[no-untyped-call]
         return bool(getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None))
+
+    @available
+    def defers(self, to_unselected: bool = False) -> bool:
+        """Return whether this command has `--defer`; with `to_unselected`, whether it has `--favor-state`."""
+        flags: Any = get_flags()  # type: ignore[no-untyped-call]
+        return bool(getattr(flags, "FAVOR_STATE" if to_unselected else "DEFER", False))
 
     @available
     def has_one_session(self) -> bool:
@@ -138,6 +148,25 @@ class TidemarkAdapter(ModelsAdapter):
             settings.unset(name)
         else:
             settings.set(name, value)
+
+    @available
+    def run_signed(self, statements: list[str], name: str, value: str) -> None:
+        """Run statements whose commits carry a signature, outside of the commands that sign all of them.
+
+        Args:
+            statements: one after the other.
+            name: the setting whose value each commit carries.
+            value: the signature.
+        """
+        with SIGNING:  # one session has one value
+            if self.has_one_session():
+                self.set_for_session(name, value)
+            try:
+                for statement in statements:
+                    self.execute(statement)
+            finally:
+                if self.has_one_session():
+                    self.set_for_session(name)
 
     @available
     def is_there(self, relation: BaseRelation) -> bool:

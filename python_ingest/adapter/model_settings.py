@@ -60,6 +60,8 @@ SETTINGS = (
     Setting("group", DBT),
     Setting("access", DBT),
     Setting("docs", DBT),
+    Setting("on_error", DBT),
+    Setting("latest_version_pointer", DBT),
     Setting("freshness", "read by dbt's platform only"),
     Setting("static_analysis", "read by dbt Fusion only"),
     Setting("packages", "of Python models only, as in dbt. An incremental model is SQL"),

@@ -156,11 +156,16 @@ class ModelsAdapter(FollowingAdapter):
         return key_of(self._catalog(), sql, types, known)
 
     @available
-    def keys_below(self, unique_id: str) -> dict[str, list[str]]:
-        """Return the keys of the tables that a model without a key reads, by `schema.table`."""
+    def keys_below(self, unique_id: str, deferred: list[str]) -> dict[str, list[str]]:
+        """Return the keys of the tables that a model without a key reads, by `schema.table`.
+
+        Args:
+            unique_id: the model.
+            deferred: the nodes in whose place it reads tables of another state, whose keys are not known.
+        """
         from python_ingest.project.model_way import keys_below
 
-        return keys_below(self.get_macro_resolver(), unique_id)
+        return keys_below(self.get_macro_resolver(), unique_id, deferred)
 
     @available
     def pinned(self, sql: str, readings: dict[str, str]) -> str:

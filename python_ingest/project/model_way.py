@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,12 +110,13 @@ def model_way(manifest: Any, unique_id: str, reads_by_macros: bool | None = None
     return way_of(config, Facts(asks, reads_by_macros, package))
 
 
-def keys_below(manifest: Any, unique_id: str) -> dict[str, list[str]]:
+def keys_below(manifest: Any, unique_id: str, deferred: Collection[str] = ()) -> dict[str, list[str]]:
     """Return the keys by which the tables that a model reads are written, if the model has no key.
 
     Args:
         manifest: dbt's manifest.
         unique_id: the model.
+        deferred: the nodes in whose place the model reads tables of another state; their keys are not known.
 
     Returns:
         The columns by `schema.table` in lower case; empty for a model with a `unique_key` of its own.
@@ -125,7 +126,7 @@ def keys_below(manifest: Any, unique_id: str) -> dict[str, list[str]]:
         return {}
     known = {}
     for name in node.depends_on.nodes:
-        below = manifest.nodes.get(name)
+        below = manifest.nodes.get(name) if name not in deferred else None
         key = below.config.get("unique_key") if below is not None and below.resource_type == "model" else None
         if key and model_way(manifest, name).name in (DERIVED, MERGE):
             known[table_of(below).lower()] = [key] if isinstance(key, str) else list(key)

@@ -23,13 +23,14 @@ LAKE, HERE, WAY = (
     "tests/python_ingest/test_model_settings.py",
     "tests/python_ingest/test_model_way.py",
 )
-SUITE = "tests/adapter/test_adapter_suite.py"
+SUITE = "tests/adapter/test_basic.py"
 TESTED = {
     LAKE: "unique_key on_schema_change partition_by location_root tblproperties options sql_header "
     "incremental_strategy schema materialized event_time begin batch_size",
     HERE: "grants file_format clustered_by buckets zorder",
     WAY: "full_refresh incremental_predicates predicates merge_update_columns merge_exclude_columns meta",
     "tests/lakehouse/test_contracts.py": "contract persist_docs",
+    "tests/lakehouse/test_dbt_features.py": "on_error latest_version_pointer",
     "tests/lakehouse/test_clustering.py": "liquid_clustered_by",
     SUITE: "alias enabled tags group access docs quoting pre_hook post_hook column_types lookback "
     "concurrent_batches database packages on_configuration_change freshness static_analysis",

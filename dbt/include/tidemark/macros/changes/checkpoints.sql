@@ -7,7 +7,7 @@
 {% macro checkpoints() %}
     {% set state = dbt.run_state('checkpoints') %}
     {% if 'marks' not in state %}
-        {% set marks, sequences = {}, {} %}
+        {% set marks, sequences, sources = {}, {}, {} %}
         {% if load_relation(dbt.ops_table('runs')) is not none %}
             {% for row in run_query(
                 'select newest.started_at as recorded_at, newest.mark.* from ('
@@ -27,10 +27,11 @@
                     'contract': row['contract'],
                     'recorded_at': row['recorded_at'] | string
                 }}) %}
+                {% do sources.setdefault(row['model'], []).append(row['source']) %}
                 {% endif %}
             {% endfor %}
         {% endif %}
-        {% do state.update(marks=marks, sequences=sequences) %}
+        {% do state.update(marks=marks, sequences=sequences, sources=sources) %}
     {% endif %}
     {{ return(state.marks) }}
 {% endmacro %}

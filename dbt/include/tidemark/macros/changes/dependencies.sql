@@ -17,7 +17,7 @@
 {% macro dependencies(node) %}
     {% set found = [] %}
     {% for unique_id in node.depends_on.nodes if unique_id.split('.')[0] in ('source', 'model', 'seed', 'snapshot') %}
-        {% do found.append(graph.sources.get(unique_id) or graph.nodes.get(unique_id)) %}
+        {% do found.append(graph.sources.get(unique_id) or dbt.as_read(graph.nodes.get(unique_id), node.get('is_deferred'))) %}
     {% endfor %}
     {{ return(found) }}
 {% endmacro %}

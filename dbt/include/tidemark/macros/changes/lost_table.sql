@@ -14,6 +14,22 @@
     {{ return({'id': seen.id or mark.get('table_id'), 'version': versions | first if versions else none}) }}
 {% endmacro %}
 
+{# The table that the model's last run read in the place of one of the present sources, or none: with `--defer`, runs read the
+   tables of another schema. `mark` is the newest checkpoint of the present sources. #}
+{% macro other_source(mark) %}
+    {% set name = dbt.table_name(this) %}
+    {% set present = [] %}
+    {% for node in dbt.tables_below(model) %}
+        {% do present.append(dbt.table_name(dbt.relation_of(node))) %}
+    {% endfor %}
+    {% for source in dbt.run_state('checkpoints').sources.get(name, []) if source not in present %}
+        {% if dbt.checkpoint(name, source).recorded_at >= mark.recorded_at %}
+            {{ return(source) }}
+        {% endif %}
+    {% endfor %}
+    {{ return(none) }}
+{% endmacro %}
+
 {# Why the model's table is not as its runs left it, as text, or none. #}
 {% macro lost_table() %}
     {% set mark = dbt.newest_mark() %}
@@ -25,11 +41,17 @@
     {% if mark.table_id not in (none, now.id) or dbt.age_of(now, mark.table_version) is none %}
         {{ return(name ~ ' was replaced or rolled back after its last run') }}
     {% endif %}
+    {% set other = dbt.other_source(mark) %}
+    {% if other %}
+        {{ return(name ~ ' was last built from ' ~ other) }}
+    {% endif %}
     {% set has_hooks = model.config.get('pre-hook') or model.config.get('post-hook') %}
     {% set may_be_of_hook = ('delete', 'update', 'overwrite') if has_hooks and not adapter.has_one_session() else () %}
     {% for commit in dbt.commits_since(this, mark.table_version) %}
         {% if commit.is_foreign and commit.operation | lower not in may_be_of_hook %}
             {{ return(name ~ ' had a ' ~ commit.operation ~ ' after its last run') }}
+        {% elif commit.operation == 'CLONE' %}
+            {{ return(name ~ ' was cloned after its last run') }}
         {% elif commit.tells_net_changes and not commit.keeps_rows and not has_hooks %}
             {# what came and went since then is in the table, and in no change that the next run would read #}
             {{ return(name ~ ' was written by a run that was interrupted') }}

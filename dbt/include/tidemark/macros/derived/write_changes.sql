@@ -32,7 +32,8 @@
 {# What a plan is made from: python_ingest/incremental/plan.py, Request. #}
 {% macro plan_request(types, changed) %}
     {{ return({
-        'key': dbt.as_list(config.get('unique_key')), 'known_keys': adapter.keys_below(model.unique_id), 'types': types, 'changed': changed,
+        'key': dbt.as_list(config.get('unique_key')), 'known_keys': adapter.keys_below(model.unique_id, dbt.deferred_below(model)),
+        'types': types, 'changed': changed,
         'never_null': dbt.never_null_columns(), 'is_clean': not dbt.way_of(model).accumulates and not dbt.is_written_since_checkpoint(),
         'sizes': dbt.source_bytes(), 'size': dbt.table_state(this).get('bytes') or 0, 'partition': dbt.replaced_partition()
     }) }}

@@ -10,7 +10,7 @@
     {% endif %}
     {% set types, helpers = found.types, found.helpers %}
     {% set newest_by = found.newest_by %}
-    {% set keys = found['keys'] or adapter.proven_key(sql, types, adapter.keys_below(model.unique_id)) %}
+    {% set keys = found['keys'] or adapter.proven_key(sql, types, adapter.keys_below(model.unique_id, dbt.deferred_below(model))) %}
     {% for name in dbt.run_state('retracted').get(model.unique_id, []) if name not in helpers %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': it reads a feed with `on_removed: retract`, but does not select `' ~ name ~ '`, so it would keep rows that '

@@ -1,15 +1,41 @@
-{# dbt's own materialization. dbt-spark's wants `file_format: delta` in each config, and clones a table onto itself. #}
+{# `dbt clone`: a shallow clone on Delta, and a view where the other table is a view. Stock dbt-spark wants `file_format: delta` in
+   each model's config, and cannot clone over a table that has rows. Iceberg has no clones; no run could replace a view in their place,
+   because dbt-spark does not list the views of its catalog. #}
 {% materialization clone, adapter='tidemark' %}
-    {{ return(dbt.materialization_clone_default()) }}
+    {% if not defer_relation %}
+        {% do log('No relation found in state manifest for ' ~ model.unique_id, info=True) %}
+        {{ return({'relations': []}) }}
+    {% endif %}
+    {% set existing = load_cached_relation(this) %}
+    {% if this == defer_relation or existing and not flags.FULL_REFRESH %}
+        {% do log('Relation ' ~ this ~ (' is that of the state' if this == defer_relation else ' already exists'), info=True) %}
+        {{ return({'relations': []}) }}
+    {% endif %}
+    {% set cloned = load_cached_relation(defer_relation) %}
+    {% if dbt.table_format() == 'iceberg' and model.config.materialized != 'view' %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': Iceberg has no shallow clones. Read the tables of the state with `--defer --state`, and build only what has changed.'
+        ) %}
+    {% elif cloned is none and dbt.table_format() == 'delta' %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': ' ~ defer_relation ~ ', which the state names, does not exist in this lake. Build it there, or leave it out: '
+            ~ '`--exclude ' ~ model.name ~ '`.'
+        ) %}
+    {% elif cloned is not none and cloned.is_delta and cloned.is_table %}
+        {% if existing and not existing.is_table %}
+            {% do adapter.drop_relation(existing) %}
+        {% endif %}
+        {# Delta clones only into an empty table, and puts a new clone elsewhere if the lake's path has a space. Signed: the rows
+           are those of the other table, and a run may delete them here. #}
+        {% do adapter.run_signed([
+            'create or replace table ' ~ this ~ ' using delta as select * from ' ~ defer_relation ~ ' where false',
+            'create or replace table ' ~ this ~ ' shallow clone ' ~ defer_relation
+        ], dbt.by_format('signing')(), dbt.signature()) %}
+        {% do store_raw_result('main', message='shallow clone of ' ~ defer_relation, code='CLONE', rows_affected=0) %}
+        {{ return({'relations': [this.incorporate(type='table')]}) }}
+    {% endif %}
+    {% if existing and not existing.is_view %}
+        {% do adapter.drop_relation(existing) %}
+    {% endif %}
+    {{ return(dbt.materialization_view_spark()) }}
 {% endmaterialization %}
-
-{# On Iceberg, a clone is a view of the other table. #}
-{% macro tidemark__can_clone_table() %}
-    {{ return(dbt.table_format() == 'delta') }}
-{% endmacro %}
-
-{# Delta does not clone into a table that has rows. #}
-{% macro tidemark__create_or_replace_clone(this_relation, defer_relation) %}
-    {% do run_query('drop table if exists ' ~ this_relation) %}
-    create table {{ this_relation }} shallow clone {{ defer_relation }}
-{% endmacro %}

@@ -4,11 +4,17 @@
     {% set existing = load_relation(this) %}
     {% set agate_table = load_agate_table() %}
     {% do store_result('agate_table', response='OK', agate_table=agate_table) %}
-    {% set checksum = local_md5(model.checksum.checksum ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
+    {# an empty seed is not that of the file: the next run without `--empty` writes it #}
+    {% set checksum = 'empty' if flags.EMPTY else local_md5(model.checksum.checksum ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
     {% do dbt.note_version_before(model, this) %}
     {{ run_hooks(pre_hooks) }}
-    {% if existing is none or should_full_refresh() or model.checksum.name == 'path'
-        or dbt.seed_checksum(this) != checksum %}  {# dbt hashes only the path of a big file #}
+    {% if existing is not none and existing.is_view %}
+        {% do adapter.drop_relation(existing) %}
+        {% set existing = none %}
+    {% endif %}
+    {# dbt hashes only the path of a big file; `--empty` leaves present rows alone #}
+    {% if existing is none or should_full_refresh()
+        or not flags.EMPTY and (model.checksum.name == 'path' or dbt.seed_checksum(this) != checksum) %}
         {% do run_query(dbt.seed_sql(this, agate_table, checksum)) %}
         {% do dbt.forget_table_state(this) %}
         {% do dbt.report_written({'inserted': agate_table.rows | length, 'commit': dbt.last_commit(this)}) %}

@@ -16,7 +16,7 @@
 {# The test's own table, then the table that it is compared with, up to the version that its own table has read. #}
 {% macro tables_seen_by(test) %}
     {% set own_id = dbt.tested_node(test) %}
-    {% set own = dbt.relation_of(graph.nodes.get(own_id) or graph.sources[own_id]) %}
+    {% set own = dbt.relation_of(graph.sources.get(own_id) or dbt.as_read(graph.nodes.get(own_id))) %}
     {% set tables = [[own, none]] %}
     {% for node in dbt.dependencies(test) if node.unique_id != own_id %}
         {% set other = dbt.relation_of(node) %}
