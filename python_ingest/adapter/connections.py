@@ -70,6 +70,10 @@ class TidemarkCredentials(SparkCredentials):
     def type(self) -> str:
         return "tidemark"
 
+    def _connection_keys(self) -> tuple[str, ...]:
+        """Return what `target` has in macros. Packages make relations with `target.database`: none."""
+        return (*super()._connection_keys(), "database")
+
     @property
     def is_embedded(self) -> bool:
         """Whether Spark runs in this process."""

@@ -179,6 +179,22 @@ class TidemarkAdapter(ModelsAdapter):
         return table_exists(self._session(), f"{relation.schema}.{relation.identifier}")
 
     @available
+    def tables_like(self, schema: str, table: str, exclude: str = "") -> list[tuple[str, str, str]]:
+        """Return schema, name and type of the tables and views whose names are like patterns of SQL.
+
+        Args:
+            schema: the pattern of the schema; letter case does not count.
+            table: the pattern of the table.
+            exclude: the pattern of tables to be left out.
+        """
+        from python_ingest.adapter.name_patterns import is_like
+
+        schemas = sorted(name for name in self.list_schemas("") if is_like(name, schema))
+        lists = [self.list_relations(None, name) for name in schemas]
+        found = [(one.schema or "", one.identifier or "", str(one.type)) for each in lists for one in each]
+        return sorted(one for one in found if is_like(one[1], table) and not is_like(one[1], exclude))
+
+    @available
     def no_failures(self) -> Any:
         """Return the result of dbt's test query for a test without failing rows."""
         none = {"failures": 0, "should_warn": False, "should_error": False}

@@ -175,6 +175,22 @@ class ModelsAdapter(FollowingAdapter):
         return pinned(sql, readings)
 
     @available
+    def over_gained_rows(
+        self, sql: str, gained: dict[str, str], others: dict[str, str], size: int | None
+    ) -> str:
+        """Return the query of a data test over the rows that its table gained; empty if it needs all rows.
+
+        Args:
+            sql: the query.
+            gained: by `schema.table`, what reads the rows that the changed table gained.
+            others: the same for the other tables, with all their rows.
+            size: the bytes of the changed table, or None.
+        """
+        from python_ingest.incremental.row_by_row import over_gained_rows
+
+        return over_gained_rows(self._catalog(), sql, gained, others, size)
+
+    @available
     def compiled_test(self, ref: Any, unique_id: str, table: BaseRelation, stand_in: BaseRelation) -> str:
         """Return the SQL of a data test that reads another relation in the place of its table.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from python_ingest.incremental import row_by_row
 from python_ingest.project import Project
 from python_ingest.status.runs import last_run
 from tests.conftest import ROOT, both_formats_nightly, delta_nightly
@@ -24,6 +25,22 @@ models:
           - in_range: {arguments: {at_least: 1}}
           - same_total: {arguments: {of: "source('input', 'readings_in')", value: id}}
       - {name: name, data_tests: [not_null]}
+"""
+CHECKED = """
+models:
+  - name: checked
+    data_tests:
+      - holds: {arguments: {expression: id > 0}}
+      - not_repeated: {arguments: {columns: [id, name]}}
+"""
+OF_A_PACKAGE = """
+{% test holds(model, expression) %}
+    with rows as (select * from {{ model }}), failing as (select * from rows where not ({{ expression }}))
+    select * from failing
+{% endtest %}
+{% test not_repeated(model, columns) %}
+    select {{ columns | join(', ') }} from {{ model }} group by {{ columns | join(', ') }} having count(*) > 1
+{% endtest %}
 """
 WHOLE = ("--vars", "full_tests: true")
 
@@ -59,6 +76,32 @@ def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
     assert cases.dbt(*test).failed == []
     assert cases.dbt(*test).failed == []
     assert cases.dbt(*test, *WHOLE).failed != []
+
+
+def test_tests_of_packages_that_look_at_rows_read_only_those_gained(
+    cases: FixtureProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.3: told by their query. One that compares rows reads the whole table."""
+    monkeypatch.setattr(row_by_row, "FEW_BYTES", 0)
+    models = cases.own_copy(tmp_path)
+    shutil.copy(models / "tested.sql", models / "checked.sql")
+    (models / "checked.yml").write_text(CHECKED)
+    (models.parent / "tests" / "generic").mkdir()
+    (models.parent / "tests" / "generic" / "checks.sql").write_text(OF_A_PACKAGE)
+    source = cases.create_source("readings_in", COLUMNS)
+    cases.spark.sql(f"insert into {source} values (1, 'a', 'kg')")
+    assert cases.dbt("build", "--select", "checked").failed == []
+    (old,) = cases.spark.table(cases.table("checked")).inputFiles()
+    kept = Path(old.removeprefix("file:").replace("%20", " "))
+    content = kept.read_bytes()
+    cases.spark.sql(f"insert into {cases.table('checked')} values (2, 'b')")
+    kept.write_bytes(b"unreadable")
+    told = cases.invoke("test", "--select", "checked").results
+    results = {one.node.test_metadata.name: str(one.status) for one in told}
+    assert results == {"holds": "pass", "not_repeated": "error"}
+    kept.write_bytes(content)
+    cases.spark.sql(f"insert into {cases.table('checked')} values (-3, 'c')")
+    assert [name for name, _ in cases.dbt("test", "--select", "checked").failed] == ["holds_checked_id_0"]
 
 
 def test_tests_run_no_statement_where_their_outcome_is_known(cases: FixtureProject) -> None:

@@ -12,6 +12,10 @@
         {% do store_raw_result('main', message=why, code='PASS', rows_affected=0, agate_table=adapter.no_failures()) %}
         {{ return({'relations': []}) }}
     {% endif %}
+    {% set fewer = none if must_run else dbt.over_gained_rows(model, sql) %}
+    {% if fewer %}
+        {% do context.update({'sql': fewer}) %}
+    {% endif %}
     {% set relations = dbt.materialization_test_default() %}
     {# one may pass with failures, up to its `error_if`; they must be counted again with those of the next run #}
     {% if load_result('main')['table'].rows[0]['failures'] | int %}
