@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from dbt.adapters.base.column import Column
@@ -44,3 +44,20 @@ def lake_columns(columns: Sequence[SparkColumn]) -> list[LakeColumn]:
     """Return dbt-spark's columns as columns that know Spark's types."""
     names = [each.name for each in fields(SparkColumn)]
     return [LakeColumn(**{name: getattr(each, name) for name in names}) for each in columns]
+
+
+def comments_of(rows: Iterable[tuple[str, str, str | None]]) -> tuple[str | None, dict[str, str]]:
+    """Return the comment of a table and those of its columns by name in lower case.
+
+    Args:
+        rows: of `describe extended`: the columns, an empty name, partitions, and properties of the table.
+    """
+    found: dict[str, str] = {}
+    is_column = True
+    for name, value, comment in rows:
+        is_column = is_column and bool(name) and not name.startswith("#")
+        if is_column and comment:
+            found[name.lower()] = comment
+        elif not is_column and name == "Comment":
+            return value or None, found
+    return None, found

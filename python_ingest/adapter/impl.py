@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
 from python_ingest.adapter.around_hooks import attach
-from python_ingest.adapter.columns import LakeColumn, lake_columns
+from python_ingest.adapter.columns import LakeColumn, comments_of, lake_columns
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
@@ -61,6 +61,14 @@ class TidemarkAdapter(ModelsAdapter):
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """Return the tables and views of a schema, without the session's temporary views."""
         return [each for each in super().list_relations_without_caching(schema_relation) if each.schema]
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterator[dict[str, Any]]:
+        """Yield the columns of a table for the catalog of `dbt docs`, with their comments and the table's."""
+        rows = self.execute_macro("get_columns_in_relation_raw", kwargs={"relation": relation})
+        of_table, of_columns = comments_of(tuple(row) for row in rows)
+        for column in super()._get_columns_for_catalog(relation):
+            comment = of_columns.get(column["column_name"].lower())
+            yield {**column, "table_comment": of_table, "column_comment": comment}
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Refuse Python models where dbt-spark would look for a cluster of Databricks."""

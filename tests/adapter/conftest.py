@@ -88,10 +88,13 @@ def dialect_of_spark() -> Iterator[None]:
 
 
 @pytest.fixture(scope="class", autouse=True)
-def back() -> Iterator[None]:
-    """The folder of the repository is the present one again: dbt's tests change it."""
+def back(spark: SparkSession) -> Iterator[None]:
+    """Leave the session and the process as a command would find them: no views, the repository's folder."""
     yield
     os.chdir(ROOT)
+    for table in spark.catalog.listTables():
+        if table.isTemporary:
+            spark.catalog.dropTempView(table.name)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

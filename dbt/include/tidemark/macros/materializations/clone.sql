@@ -8,8 +8,8 @@
     {{ return(dbt.table_format() == 'delta') }}
 {% endmacro %}
 
-{# Delta does not clone into a table that has rows. #}
+{# By default, Delta does not clone into a table that has rows. #}
 {% macro tidemark__create_or_replace_clone(this_relation, defer_relation) %}
-    {% do run_query('drop table if exists ' ~ this_relation) %}
-    create table {{ this_relation }} shallow clone {{ defer_relation }}
+    {% do run_query('set spark.databricks.delta.clone.replaceEnabled = true') %}
+    create or replace table {{ this_relation }} shallow clone {{ defer_relation }}
 {% endmacro %}
