@@ -46,18 +46,20 @@ def lake_columns(columns: Sequence[SparkColumn]) -> list[LakeColumn]:
     return [LakeColumn(**{name: getattr(each, name) for name in names}) for each in columns]
 
 
-def comments_of(rows: Iterable[tuple[str, str, str | None]]) -> tuple[str | None, dict[str, str]]:
-    """Return the comment of a table and those of its columns by name in lower case.
+def described(
+    rows: Iterable[tuple[str, str, str | None]],
+) -> tuple[str | None, dict[str, tuple[str, str | None]]]:
+    """Return the comment of a table, and type and comment of each column by name in lower case.
 
     Args:
         rows: of `describe extended`: the columns, an empty name, partitions, and properties of the table.
     """
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str | None]] = {}
     is_column = True
     for name, value, comment in rows:
         is_column = is_column and bool(name) and not name.startswith("#")
-        if is_column and comment:
-            found[name.lower()] = comment
-        elif not is_column and name == "Comment":
+        if is_column:
+            found[name.lower()] = (value, comment or None)
+        elif name == "Comment":
             return value or None, found
     return None, found

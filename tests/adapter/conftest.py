@@ -92,9 +92,9 @@ def back(spark: SparkSession) -> Iterator[None]:
     """Leave the session and the process as a command would find them: no views, the repository's folder."""
     yield
     os.chdir(ROOT)
-    for table in spark.catalog.listTables():
-        if table.isTemporary:
-            spark.catalog.dropTempView(table.name)
+    for row in spark.sql("show views").collect():
+        if row["isTemporary"]:
+            spark.catalog.dropTempView(row["viewName"])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.adapters.spark.column import SparkColumn
 
-from python_ingest.adapter.columns import comments_of, lake_columns
+from python_ingest.adapter.columns import described, lake_columns
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_column_knows_its_kind(dtype: str, kind: str) -> None:
     assert (column.data_type, column.quoted, column.table_name) == (dtype, "`x`", "t")
 
 
-def test_comments_of_a_table_and_its_columns() -> None:
+def test_described_a_table_and_its_columns() -> None:
     """Of `describe extended`; a column may be named as a property of the table."""
     rows = [
         ("id", "int", "the number"),
@@ -45,5 +45,6 @@ def test_comments_of_a_table_and_its_columns() -> None:
         ("# Detailed Table Information", "", ""),
         ("Comment", "orders\nof a day", ""),
     ]
-    assert comments_of(rows) == ("orders\nof a day", {"id": "the number"})
-    assert comments_of(rows[:3]) == (None, {"id": "the number"})
+    columns = {"id": ("int", "the number"), "comment": ("string", None), "day": ("date", None)}
+    assert described(rows) == ("orders\nof a day", columns)
+    assert described(rows[:3]) == (None, columns)

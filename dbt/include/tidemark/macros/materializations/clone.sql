@@ -8,8 +8,10 @@
     {{ return(dbt.table_format() == 'delta') }}
 {% endmacro %}
 
-{# By default, Delta does not clone into a table that has rows. #}
+{# Delta does not clone into a table that has rows. #}
 {% macro tidemark__create_or_replace_clone(this_relation, defer_relation) %}
-    {% do run_query('set spark.databricks.delta.clone.replaceEnabled = true') %}
+    {% if adapter.is_there(this_relation) %}
+        {% do run_query('delete from ' ~ this_relation) %}
+    {% endif %}
     create or replace table {{ this_relation }} shallow clone {{ defer_relation }}
 {% endmacro %}
