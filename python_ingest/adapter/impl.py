@@ -157,6 +157,16 @@ class TidemarkAdapter(ModelsAdapter):
         return table_exists(self._session(), f"{relation.schema}.{relation.identifier}")
 
     @available
+    def is_a_table(self, relation: BaseRelation) -> bool:
+        """Return whether a table or view of the catalog is a table; dbt would list all of the schema."""
+        if not self.is_embedded():
+            found = self.get_relation(relation.database, relation.schema, relation.identifier)  # type: ignore[arg-type]
+            return found is not None and found.type == "table"
+        catalog = self._session().catalog
+        name = f"{catalog.currentCatalog()}.{relation.schema}.{relation.identifier}"
+        return bool(catalog.getTable(name).tableType != "VIEW")
+
+    @available
     def no_failures(self) -> Any:
         """Return the result of dbt's test query for a test without failing rows."""
         none = {"failures": 0, "should_warn": False, "should_error": False}
