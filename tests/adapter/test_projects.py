@@ -51,19 +51,32 @@ class TestSameAliasDifferentSchemas(BaseSameAliasDifferentSchemas):
     """One alias in two schemas."""
 
 
-class TestCachingLowercaseModel(BaseCachingLowercaseModel):
+class WithoutDatabase:
+    """dbt-spark has no database, whose name dbt's test of the cache compares."""
+
+    def run_and_inspect_cache(self, project: Any, run_args: list[str]) -> None:
+        found = []
+        for _ in range(2):
+            run_dbt(run_args)
+            (relation,) = project.adapter.cache.relations
+            found.append((relation.schema, relation.identifier.lower()))
+        assert found[0] == found[1]
+        assert found[0][0] == project.test_schema
+
+
+class TestCachingLowercaseModel(WithoutDatabase, BaseCachingLowercaseModel):
     """The cache of relations."""
 
 
-class TestCachingUppercaseModel(BaseCachingUppercaseModel):
+class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
     """The cache, for a model whose name is in upper case."""
 
 
-class TestCachingSelectedSchemaOnly(BaseCachingSelectedSchemaOnly):
+class TestCachingSelectedSchemaOnly(WithoutDatabase, BaseCachingSelectedSchemaOnly):
     """`--cache-selected-only`."""
 
 
-class TestNoPopulateCache(BaseNoPopulateCache):
+class TestNoPopulateCache(WithoutDatabase, BaseNoPopulateCache):
     """`--no-populate-cache`."""
 
 
