@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from dbt.adapters.base.column import Column
@@ -44,3 +44,22 @@ def lake_columns(columns: Sequence[SparkColumn]) -> list[LakeColumn]:
     """Return dbt-spark's columns as columns that know Spark's types."""
     names = [each.name for each in fields(SparkColumn)]
     return [LakeColumn(**{name: getattr(each, name) for name in names}) for each in columns]
+
+
+def described(
+    rows: Iterable[tuple[str, str, str | None]],
+) -> tuple[str | None, dict[str, tuple[str, str | None]]]:
+    """Return the comment of a table, and type and comment of each column by name in lower case.
+
+    Args:
+        rows: of `describe extended`: the columns, an empty name, partitions, and properties of the table.
+    """
+    found: dict[str, tuple[str, str | None]] = {}
+    is_column = True
+    for name, value, comment in rows:
+        is_column = is_column and bool(name) and not name.startswith("#")
+        if is_column:
+            found[name.lower()] = (value, comment or None)
+        elif name == "Comment":
+            return value or None, found
+    return None, found

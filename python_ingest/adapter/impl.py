@@ -6,8 +6,9 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from python_ingest.adapter import locks
 from python_ingest.adapter.around_hooks import attach
-from python_ingest.adapter.columns import LakeColumn, lake_columns
+from python_ingest.adapter.columns import LakeColumn, described, lake_columns
 from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
@@ -65,12 +66,24 @@ class TidemarkAdapter(ModelsAdapter):
             signal.signal(signal.SIGINT, end)  # dbt's own handler waits for Spark
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[LakeColumn]:  # type: ignore[override]
-        """Return the columns of a table, which know Spark's types."""
-        return lake_columns(super().get_columns_in_relation(relation))
+        """Return the columns of a table, which know Spark's types; also with `--empty` and `--sample`."""
+        table = replace(relation, limit=None, event_time_filter=None)
+        return lake_columns(super().get_columns_in_relation(table))
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """Return the tables and views of a schema, without the session's temporary views."""
         return [each for each in super().list_relations_without_caching(schema_relation) if each.schema]
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterator[dict[str, Any]]:
+        """Yield the columns of a table for the catalog of `dbt docs`, with their comments and the table's.
+
+        For a view, dbt-spark has other names of types, such as `long`.
+        """
+        rows = self.execute_macro("get_columns_in_relation_raw", kwargs={"relation": relation})
+        of_table, columns = described(tuple(row) for row in rows)
+        for column in super()._get_columns_for_catalog(relation):
+            kind, comment = columns[column["column_name"].lower()]
+            yield {**column, "column_type": kind, "column_comment": comment, "table_comment": of_table}
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
         """Refuse Python models where dbt-spark would look for a cluster of Databricks."""
@@ -193,6 +206,16 @@ class TidemarkAdapter(ModelsAdapter):
         lists = [self.list_relations(None, name) for name in schemas]
         found = [(one.schema or "", one.identifier or "", str(one.type)) for each in lists for one in each]
         return sorted(one for one in found if is_like(one[1], table) and not is_like(one[1], exclude))
+
+    @available
+    def is_a_table(self, relation: BaseRelation) -> bool:
+        """Return whether a table or view of the catalog is a table; dbt would list all of the schema."""
+        if not self.is_embedded():
+            found = self.get_relation(relation.database, relation.schema, relation.identifier)  # type: ignore[arg-type]
+            return found is not None and found.type == "table"
+        catalog = self._session().catalog
+        name = f"{catalog.currentCatalog()}.{relation.schema}.{relation.identifier}"
+        return bool(catalog.getTable(name).tableType != "VIEW")
 
     @available
     def no_failures(self) -> Any:

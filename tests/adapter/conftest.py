@@ -87,11 +87,20 @@ def dialect_of_spark() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def test_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what tests write beside their projects, which is not the repository's."""
+    return tmp_path_factory.mktemp("beside") / "data"
+
+
 @pytest.fixture(scope="class", autouse=True)
-def back() -> Iterator[None]:
-    """The folder of the repository is the present one again: dbt's tests change it."""
+def back(spark: SparkSession) -> Iterator[None]:
+    """Leave the session and the process as a command would find them: no views, the repository's folder."""
     yield
     os.chdir(ROOT)
+    for row in spark.sql("show views").collect():
+        if row["isTemporary"]:
+            spark.catalog.dropTempView(row["viewName"])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

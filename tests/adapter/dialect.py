@@ -24,8 +24,9 @@ STATEMENTS: Rules = (
     (r" default (null|'\w*')", ""),  # Delta adds no column with a default
     # a test of snapshots expects rows in the order in which they were written
     (
-        r"(select id, test_scd_id, test_valid_to from \S+)",
-        r"\1 order by row_number() over (partition by id order by test_valid_from), id",
+        r"(select id, test_scd_id, test_valid_to from) (\S+)",
+        r"\1 (select *, row_number() over (partition by id order by test_valid_from) as version from \2) "
+        "order by version, id",
     ),
 )
 

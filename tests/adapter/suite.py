@@ -60,7 +60,8 @@ def classes_of_suite() -> dict[str, Class]:
 
 def names_of_tests(one: Class) -> list[str]:
     """Return the names of the tests of a class: `TestBasicSeed::test_simple_seed`."""
-    return [f"{one.__name__}::{name}" for name in dir(one) if name.startswith("test")]
+    names = (name for name, each in inspect.getmembers(one, inspect.isfunction) if name.startswith("test_"))
+    return [f"{one.__name__}::{name}" for name in names]
 
 
 def _classes(module: str) -> Iterator[Class]:

@@ -1,4 +1,4 @@
-"""dbt's basic tests, by day: what any project does."""
+"""dbt's basic tests, by day: what any project does. Snapshots by `check_cols` are in test_snapshots.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dbt.tests.adapter.basic.test_generic_tests import BaseGenericTests
 from dbt.tests.adapter.basic.test_incremental import BaseIncremental
 from dbt.tests.adapter.basic.test_singular_tests import BaseSingularTests
 from dbt.tests.adapter.basic.test_singular_tests_ephemeral import BaseSingularTestsEphemeral
-from dbt.tests.adapter.basic.test_snapshot_check_cols import BaseSnapshotCheckCols
 from dbt.tests.adapter.basic.test_snapshot_timestamp import BaseSnapshotTimestamp
 from dbt.tests.adapter.basic.test_table_materialization import BaseTableMaterialization
 from dbt.tests.adapter.basic.test_validate_connection import BaseValidateConnection
@@ -45,10 +44,6 @@ class TestIncremental(BaseIncremental):
 
 class TestGenericTests(BaseGenericTests):
     """Data tests in YAML."""
-
-
-class TestSnapshotCheckCols(BaseSnapshotCheckCols):
-    """Snapshots with the strategy `check`."""
 
 
 class TestSnapshotTimestamp(BaseSnapshotTimestamp):

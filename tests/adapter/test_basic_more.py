@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.R1, nightly]
 
 CATALOG = {
     "role": getpass.getuser(),
-    "id_type": "long",
+    "id_type": "bigint",
     "text_type": "string",
     "time_type": "timestamp",
     "view_type": "view",
@@ -65,10 +65,11 @@ class TestDocsGenReferences(BaseDocsGenReferences):
 
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: Any) -> Any:
-        catalog = expected_references_catalog(project, **CATALOG, bigint_type="long")
-        for node in (*catalog["nodes"].values(), *catalog["sources"].values()):
-            for column in node["columns"].values():
-                column["index"] -= 1  # dbt-spark counts from 0
+        catalog = expected_references_catalog(project, **CATALOG, bigint_type="bigint")
+        nodes = (*catalog["nodes"].values(), *catalog["sources"].values())
+        shared = {id(column): column for node in nodes for column in node["columns"].values()}
+        for column in shared.values():
+            column["index"] -= 1  # dbt-spark counts from 0
         return catalog
 
 

@@ -15,6 +15,7 @@ from dbt.tests.adapter.dbt_show.test_dbt_show import (
     BaseShowLimit,
     BaseShowSqlHeader,
 )
+from dbt.tests.adapter.empty import _models
 from dbt.tests.adapter.empty.test_empty import (
     BaseTestEmpty,
     BaseTestEmptyInlineSourceRef,
@@ -88,6 +89,23 @@ class TestEmptySeedFlag(BaseTestEmptySeedFlag):
 
 class TestMetadataWithEmptyFlag(MetadataWithEmptyFlag):
     """Statements about relations in a run with `--empty`."""
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        """With Spark's types; Spark drops no columns."""
+        dropped = "{% do alter_relation_add_remove_columns(my_seed, none, [my_column]) %}\n"
+        return {
+            "schema.yml": _models.SCHEMA,
+            "control.sql": _models.CONTROL,
+            "get_columns_in_relation.sql": _models.GET_COLUMNS_IN_RELATION,
+            "alter_column_type.sql": _models.ALTER_COLUMN_TYPE.replace("varchar", "string"),
+            "alter_relation_comment.sql": _models.ALTER_RELATION_COMMENT,
+            "alter_column_comment.sql": _models.ALTER_COLUMN_COMMENT,
+            "alter_relation_add_remove_columns.sql": _models.ALTER_RELATION_ADD_REMOVE_COLUMNS.replace(
+                dropped, ""
+            ).replace("varchar", "string"),
+            "truncate_relation.sql": _models.TRUNCATE_RELATION,
+        }
 
 
 class TestSampleModeTest(BaseSampleModeTest):

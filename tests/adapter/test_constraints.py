@@ -38,16 +38,25 @@ select id, `from`, date_day from (
     select 'blue' as `from`, 1 as id, '2019-01-01' as date_day
 ) as model_subq
 """
-NOT_NULL = {"id_not_null": "`id` is not null"}
+OWN = {
+    "enableChangeDataFeed": "true",
+    "deletedFileRetentionDuration": "interval 35 days",
+    "logRetentionDuration": "interval 90 days",
+}
+OWN_ROWS = ROWS.replace("id, color, date_day", "`color`, `id`, `date_day`").replace(
+    "as model_subq", "as incoming where true"
+)
+NOT_NULL = {"id_not_null": "id is not null"}
 OF_COLUMN = {**NOT_NULL, "id_check": "(id > 0)", "id_check_2": "id >= 1"}
 OF_TABLE = {**NOT_NULL, "check": "(id > 0)", "check_2": "id >= 1"}
 QUOTED = {**NOT_NULL, "from_not_null": "`from` is not null", "check": r"(`from` = \'blue\')"}
 
 
-def created(constraints: dict[str, str], rows: str) -> str:
+def created(constraints: dict[str, str], rows: str, **others: str) -> str:
     """The statement that creates a table; stock dbt-spark adds the constraints afterwards."""
-    properties = ", ".join(f"'delta.constraints.{name}' = '{each}'" for name, each in constraints.items())
-    clause = "" if is_stock() else f"tblproperties ({properties})"
+    properties = {**others, **{f"constraints.{name}": each for name, each in constraints.items()}}
+    listed = ", ".join(f"'delta.{name}' = '{each}'" for name, each in properties.items())
+    clause = "" if is_stock() else f"tblproperties ({listed})"
     return f"create or replace table <model_identifier> using delta {clause} as {rows}"
 
 
@@ -142,7 +151,7 @@ class TestIncrementalConstraintsDdl(BaseIncrementalConstraintsRuntimeDdlEnforcem
 
     @pytest.fixture(scope="class")
     def expected_sql(self) -> Any:
-        return created(OF_COLUMN, ROWS)
+        return created(OF_COLUMN, ROWS) if is_stock() else created(OF_COLUMN, OWN_ROWS, **OWN)
 
 
 class TestModelConstraintsDdl(BaseModelConstraintsRuntimeEnforcement):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,12 +24,19 @@ from dbt.tests.adapter.relations.test_changing_relation_type import BaseChangeRe
 from dbt.tests.adapter.relations.test_dropping_schema_named import BaseDropSchemaNamed
 from dbt.tests.adapter.simple_copy.test_copy_uppercase import BaseSimpleCopyUppercase
 from dbt.tests.adapter.simple_copy.test_simple_copy import EmptyModelsArentRunBase, SimpleCopyBase
+from dbt.tests.util import check_relations_equal, run_dbt
 from pyspark.sql import SparkSession
 
 from tests.adapter.suite import profile_target
 from tests.conftest import nightly
 
 pytestmark = [pytest.mark.R1, nightly]
+
+
+def created_view(model: str) -> str:
+    """The statement that created a view, without white space and digits."""
+    statement = Path("target", "run", "test", "models", f"{model}.sql").read_text(encoding="utf-8")
+    return "".join(re.sub(r"\d+", "", statement).split())
 
 
 class TestAliases(BaseAliases):
@@ -42,19 +51,32 @@ class TestSameAliasDifferentSchemas(BaseSameAliasDifferentSchemas):
     """One alias in two schemas."""
 
 
-class TestCachingLowercaseModel(BaseCachingLowercaseModel):
+class WithoutDatabase:
+    """dbt-spark has no database, whose name dbt's test of the cache compares."""
+
+    def run_and_inspect_cache(self, project: Any, run_args: list[str]) -> None:
+        found = []
+        for _ in range(2):
+            run_dbt(run_args)
+            (relation,) = project.adapter.cache.relations
+            found.append((relation.schema, relation.identifier.lower()))
+        assert found[0] == found[1]
+        assert found[0][0] == project.test_schema
+
+
+class TestCachingLowercaseModel(WithoutDatabase, BaseCachingLowercaseModel):
     """The cache of relations."""
 
 
-class TestCachingUppercaseModel(BaseCachingUppercaseModel):
+class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
     """The cache, for a model whose name is in upper case."""
 
 
-class TestCachingSelectedSchemaOnly(BaseCachingSelectedSchemaOnly):
+class TestCachingSelectedSchemaOnly(WithoutDatabase, BaseCachingSelectedSchemaOnly):
     """`--cache-selected-only`."""
 
 
-class TestNoPopulateCache(BaseNoPopulateCache):
+class TestNoPopulateCache(WithoutDatabase, BaseNoPopulateCache):
     """`--no-populate-cache`."""
 
 
@@ -69,9 +91,31 @@ class TestConcurrency(BaseConcurrency):
 class TestEphemeralMulti(BaseEphemeralMulti):
     """Several ephemeral models in one query."""
 
+    def test_ephemeral_multi(self, project: Any) -> None:
+        """dbt's test expects the statement of PostgreSQL."""
+        run_dbt(["seed"])
+        assert len(run_dbt(["run"])) == 3
+        for model in ("dependent", "double_dependent", "super_dependent"):
+            check_relations_equal(project.adapter, ["seed", model])
+        schema = re.sub(r"\d+", "", project.test_schema)
+        statement = created_view("double_dependent")
+        assert statement.startswith(f"createorreplaceview{schema}.double_dependentas")
+        assert f"__dbt__cte__baseas(select*from{schema}.seed),__dbt__cte__base_copyas(" in statement
+        assert statement.endswith("unionallselect*from__dbt__cte__base_copywheregender='Female'")
+
 
 class TestEphemeralNested(BaseEphemeralNested):
     """Ephemeral models of ephemeral models."""
+
+    def test_ephemeral_nested(self, project: Any) -> None:
+        """dbt's test expects the statement of PostgreSQL."""
+        assert len(run_dbt(["run"])) == 2
+        schema = re.sub(r"\d+", "", project.test_schema)
+        assert created_view("root_view") == (
+            f"createorreplaceview{schema}.root_viewas"
+            f"with__dbt__cte__ephemeral_level_twoas(select*from{schema}.source_table),"
+            "__dbt__cte__ephemeralas(select*from__dbt__cte__ephemeral_level_two)select*from__dbt__cte__ephemeral"
+        )
 
 
 class TestEphemeralErrorHandling(BaseEphemeralErrorHandling):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dbt.tests.adapter.basic.test_snapshot_check_cols import BaseSnapshotCheckCols
 from dbt.tests.adapter.simple_snapshot.new_record_check_mode import BaseSnapshotNewRecordCheckMode
 from dbt.tests.adapter.simple_snapshot.new_record_dbt_valid_to_current import (
     BaseSnapshotNewRecordDbtValidToCurrent,
@@ -26,6 +27,10 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
 from tests.conftest import nightly
 
 pytestmark = [pytest.mark.R1, nightly]
+
+
+class TestSnapshotCheckCols(BaseSnapshotCheckCols):
+    """The strategy `check` with one column and with all."""
 
 
 class TestSimpleSnapshot(BaseSimpleSnapshot):

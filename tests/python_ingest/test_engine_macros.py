@@ -83,8 +83,8 @@ def test_each_macro_is_used_and_each_call_has_a_macro() -> None:
     by_format = set(re.findall(r"\bby_format\('(\w+)'\)", text))
     formats = {f"{each}_{name}" for each in ("delta", "iceberg") for name in by_format}
     assert formats <= defined
-    of_stock = {f"materialization_{name}" for name in ("test_default", "incremental_spark", "view_spark")}
-    of_stock.add("spark__create_columns")
+    of_stock = {f"materialization_{name}_spark" for name in ("incremental", "table", "view")}
+    of_stock |= {"materialization_test_default", "spark__create_columns", "default__get_empty_subquery_sql"}
     assert called - defined == of_stock
     code = re.sub(r"(?s)\{#.*?#\}|'[^'\n]*'|\{% macro \w+", "", text)
     bare = {name for name in re.findall(r"(?<![.\w])(\w+)\(", code) if name in defined}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt.adapters.spark.column import SparkColumn
 
-from python_ingest.adapter.columns import lake_columns
+from python_ingest.adapter.columns import described, lake_columns
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,20 @@ def test_a_column_knows_its_kind(dtype: str, kind: str) -> None:
     assert column.is_number() == (kind not in ("", "is_string"))
     assert not column.can_expand_to(column)
     assert (column.data_type, column.quoted, column.table_name) == (dtype, "`x`", "t")
+
+
+def test_described_a_table_and_its_columns() -> None:
+    """Of `describe extended`; a column may be named as a property of the table."""
+    rows = [
+        ("id", "int", "the number"),
+        ("Comment", "string", None),
+        ("day", "date", ""),
+        ("# Partition Information", "", ""),
+        ("day", "date", "of a partition"),
+        ("", "", ""),
+        ("# Detailed Table Information", "", ""),
+        ("Comment", "orders\nof a day", ""),
+    ]
+    columns = {"id": ("int", "the number"), "comment": ("string", None), "day": ("date", None)}
+    assert described(rows) == ("orders\nof a day", columns)
+    assert described(rows[:3]) == (None, columns)

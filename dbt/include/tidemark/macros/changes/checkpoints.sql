@@ -8,7 +8,7 @@
     {% set state = dbt.run_state('checkpoints') %}
     {% if 'marks' not in state %}
         {% set marks, sequences, sources = {}, {}, {} %}
-        {% if load_relation(dbt.ops_table('runs')) is not none %}
+        {% if adapter.is_there(dbt.ops_table('runs')) %}
             {% for row in run_query(
                 'select newest.started_at as recorded_at, newest.mark.* from ('
                 ~ 'select max_by(struct(started_at, mark), mark.sequence) as newest from '

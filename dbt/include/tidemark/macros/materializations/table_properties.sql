@@ -13,9 +13,10 @@
     {% set found = {} %}
     {% if config.get('contract').enforced %}
         {% for column in node.columns.values() %}
+            {% set name = adapter.quote(column.name) if column.quote else column.name %}
             {% for constraint in column.constraints %}
                 {% if constraint.type == 'not_null' %}
-                    {% do found.update({column.name ~ '_not_null': dbt.quoted(column.name) ~ ' is not null'}) %}
+                    {% do found.update({column.name ~ '_not_null': name ~ ' is not null'}) %}
                 {% elif constraint.type == 'check' %}
                     {% do found.update({constraint.name or dbt.free_name(column.name ~ '_check', found): constraint.expression}) %}
                 {% endif %}

@@ -1,11 +1,17 @@
 {# A seed is written in one commit, and only if its file has changed. Stock dbt-spark drops and refills the table on every
    run, turns NULL into the text None and fails on an apostrophe. #}
 {% materialization seed, adapter='tidemark' %}
+    {% if '.' in this.identifier %}
+        {% do exceptions.raise_compiler_error(
+            model.original_file_path ~ ': Spark takes the dots in the name of a table for those between schemas. Rename the file, or set `alias`.'
+        ) %}
+    {% endif %}
     {% set existing = load_relation(this) %}
     {% set agate_table = load_agate_table() %}
     {% do store_result('agate_table', response='OK', agate_table=agate_table) %}
-    {# an empty seed is not that of the file: the next run without `--empty` writes it #}
-    {% set checksum = 'empty' if flags.EMPTY else local_md5(model.checksum.checksum ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
+    {# `--empty` leaves the rows out, so that the next run without it must write them #}
+    {% set content = 'empty' if flags.EMPTY else model.checksum.checksum %}
+    {% set checksum = local_md5(content ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
     {% do dbt.note_version_before(model, this) %}
     {{ run_hooks(pre_hooks) }}
     {% if existing is not none and existing.is_view %}

@@ -5,7 +5,7 @@
 
 {# Creates a state table, or adds the columns that a table of an earlier Tidemark version lacks. #}
 {% macro create_ops_table(table, columns) %}
-    {% if load_relation(table) is none %}
+    {% if not adapter.is_there(table) %}  {# dbt's cache is for the tables of the project #}
         {% do run_query('create schema if not exists ' ~ table.schema) %}
         {# not from a list of columns: where a killed run left its folder, Delta refuses that for ever #}
         {% do run_query(
@@ -27,10 +27,9 @@
 
 {% macro create_ops_view(name, query) %}
     {% set view = dbt.ops_table(name) %}
-    {% set found = load_relation(view) %}
-    {% if found is none %}
+    {% if not adapter.is_there(view) %}
         {% do run_query('create view if not exists ' ~ view ~ ' as ' ~ query) %}
-    {% elif found.type == 'table' %}
+    {% elif adapter.is_a_table(view) %}
         {% do exceptions.raise_compiler_error(
             view ~ ' is a table of an earlier version of Tidemark; it is now a view of ' ~ dbt.ops_table('runs') ~ '. '
             ~ 'Drop it (`drop table ' ~ view ~ '`). The next run then reads the sources of all models whole, once.'
