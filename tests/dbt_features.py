@@ -181,9 +181,9 @@ FEATURES = (
         "--send-anonymous-usage-stats --upload-to-artifacts-ingest-api",
     ),
     Feature(
-        "dbt's parser in Rust",
-        "not tried: its binary is not a part of the tested installation",
-        f"{HERE}test_each_option_of_dbt_is_in_the_table",
+        "dbt's v2 parser",
+        "refused: it loads no adapters in Python",
+        f"{HERE}test_the_v2_parser_is_refused",
         "--use-v2-parser --v2-parser",
     ),
     Feature(

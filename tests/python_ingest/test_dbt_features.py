@@ -7,12 +7,16 @@ import os
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
 from dbt.cli.main import cli, dbtRunner
+from dbt_common.exceptions import DbtConfigError
 
+from python_ingest.adapter import connections
+from python_ingest.adapter.connections import TidemarkCredentials
 from tests.conftest import ROOT
 from tests.dbt_features import FEATURES
 
@@ -101,6 +105,15 @@ def test_state_is_compared_as_in_dbt(project: Path) -> None:
     assert changed == {"configs": ["amounts"], "relation": ["amounts"]}
     assert "amounts" not in listed(project, "--select", "state:unmodified", *state)
     assert "sources.json" in listed(project, "--select", "source_status:fresher+", *state)
+
+
+def test_the_v2_parser_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1: dbt parses before it loads the adapter, so the profile refuses the option."""
+    monkeypatch.setattr(connections, "get_flags", lambda: SimpleNamespace(USE_V2_PARSER=True))
+    with pytest.raises(DbtConfigError, match="--use-v2-parser: dbt's v2 parser loads no adapters in Python"):
+        TidemarkCredentials(method="session", schema="main", database=None)
+    monkeypatch.setattr(connections, "get_flags", lambda: SimpleNamespace(USE_V2_PARSER=False))
+    assert TidemarkCredentials(method="session", schema="main", database=None).type == "tidemark"
 
 
 def test_catalogs_are_refused(project: Path) -> None:
