@@ -38,9 +38,9 @@ class Feature:
 FEATURES = (
     Feature(
         "`--empty`",
-        "works. A model's or seed's new table is empty and leaves no checkpoint; over a table with rows "
-        "nothing is written. The next run without it completes the table. A snapshot with `hard_deletes` "
-        "is refused",
+        "works. A model's new table is empty and leaves no checkpoint; over a table with rows nothing is "
+        "written. A seed is emptied, as by dbt. The next run without it completes both. A snapshot with "
+        "`hard_deletes` is refused",
         MANY,
         "--empty",
     ),

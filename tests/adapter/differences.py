@@ -70,6 +70,10 @@ DIFFERENCES: dict[str, Difference] = {
     "TestColumnTypes::test_run_and_test": KINDS,
     "TestClonePossible::test_can_clone_true": CLONE,
     "TestCloneSameSourceAndTarget::test_clone_same_source_and_target": SAME_TABLE,
+    "TestCloneSameTargetAndState::test_clone_same_target_and_state": Difference(
+        tidemark="dbt warns that the state is its target folder, and each table is left as it is; the test "
+        "expects an error, which on stock comes from a view that would select from itself"
+    ),
     "TestMetadataWithEmptyFlag::test_run": EMPTY,
     "TestBasicSeedTests::test_simple_seed": SEED,
     "TestBasicSeedTests::test_simple_seed_full_refresh_flag": SEED,

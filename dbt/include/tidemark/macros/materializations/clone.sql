@@ -7,8 +7,11 @@
         {{ return({'relations': []}) }}
     {% endif %}
     {% set existing = load_cached_relation(this) %}
-    {% if this == defer_relation or existing and not flags.FULL_REFRESH %}
-        {% do log('Relation ' ~ this ~ (' is that of the state' if this == defer_relation else ' already exists'), info=True) %}
+    {% if this == defer_relation %}  {# in the words of dbt #}
+        {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ this, info=True) %}
+        {{ return({'relations': []}) }}
+    {% elif existing and not flags.FULL_REFRESH %}
+        {% do log('Relation ' ~ this ~ ' already exists', info=True) %}
         {{ return({'relations': []}) }}
     {% endif %}
     {% set cloned = load_cached_relation(defer_relation) %}
@@ -21,7 +24,7 @@
             this.identifier ~ ': ' ~ defer_relation ~ ', which the state names, does not exist in this lake. Build it there, or leave it out: '
             ~ '`--exclude ' ~ model.name ~ '`.'
         ) %}
-    {% elif cloned is not none and cloned.is_delta and cloned.is_table %}
+    {% elif cloned is not none and cloned.is_delta and cloned.is_table and can_clone_table() %}
         {% if existing and not existing.is_table %}
             {% do adapter.drop_relation(existing) %}
         {% endif %}

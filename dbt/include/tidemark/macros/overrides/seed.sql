@@ -18,9 +18,8 @@
         {% do adapter.drop_relation(existing) %}
         {% set existing = none %}
     {% endif %}
-    {# dbt hashes only the path of a big file; `--empty` leaves present rows alone #}
-    {% if existing is none or should_full_refresh()
-        or not flags.EMPTY and (model.checksum.name == 'path' or dbt.seed_checksum(this) != checksum) %}
+    {# dbt hashes only the path of a big file #}
+    {% if existing is none or should_full_refresh() or model.checksum.name == 'path' or dbt.seed_checksum(this) != checksum %}
         {% do run_query(dbt.seed_sql(this, agate_table, checksum)) %}
         {% do dbt.forget_table_state(this) %}
         {% do dbt.report_written({'inserted': agate_table.rows | length, 'commit': dbt.last_commit(this)}) %}
