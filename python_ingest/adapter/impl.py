@@ -256,7 +256,8 @@ class TidemarkAdapter(ModelsAdapter):
                 return
             logger.debug(f"Cached view {name}: {sql}")
             with self.connections.exception_handler(sql):
-                self._cached_rows[name] = create_cached_view(self._session(), name, sql)
+                self._cached_rows[name] = self._session().sql(sql)
+                create_cached_view(self._cached_rows[name], name)
 
         once(known, name, create)
         return name

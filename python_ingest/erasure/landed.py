@@ -12,6 +12,7 @@ from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.suppression import CONTENT, whole_key_text
 from python_ingest.erasure.person import Person, is_theirs
 from python_ingest.feeds.declarations import TableFeed, TopicFeed
+from python_ingest.lake.cached_view import create_cached_view
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.erasures import REASON, tombstone
 
@@ -162,7 +163,7 @@ def update_places(table: str, places: DataFrame, same: str, values: dict[str, st
         values: SQL by column of the table.
     """
     spark = places.sparkSession
-    places.createOrReplaceTempView(PLACES)
+    create_cached_view(places, PLACES)
     sets = ", ".join(f"{name} = {value}" for name, value in values.items())
     try:
         spark.sql(
@@ -171,3 +172,4 @@ def update_places(table: str, places: DataFrame, same: str, values: dict[str, st
         )
     finally:
         spark.catalog.dropTempView(PLACES)
+        places.unpersist()

@@ -80,7 +80,8 @@ def test_cached_rows_of_changes_are_computed_once(guarded: Guarded) -> None:
     changes = (
         f"with changed as (select * from {guarded.input}.changes {window}) select id, amount from changed"
     )
-    rows = create_cached_view(guarded.spark, "cached_changes", changes)
+    rows = guarded.spark.sql(changes)
+    create_cached_view(rows, "cached_changes")
     try:
         plan = str(guarded.spark.sql("explain select * from cached_changes where amount > 0").head())
         assert "InMemoryRelation" in plan
