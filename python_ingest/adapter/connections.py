@@ -17,11 +17,12 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from python_ingest.adapter.locks import as_errors_of_dbt
 from python_ingest.adapter.settings import FORMATS, embedded_settings
 from python_ingest.console.messages import plain_message, text_of
+from python_ingest.lake.cached_view import create_cached_view
 from python_ingest.lake.delta_log import has_jvm
 from python_ingest.project.connect import REMOTE, check_server, connect_session
 from python_ingest.project.session import embedded_session
@@ -33,6 +34,8 @@ LOOKS_UP = re.compile(
     r"|macro (\w+_without_caching|get_columns_in_relation_raw))\b",
     re.IGNORECASE | re.DOTALL,
 )
+# these statements create a view of cached rows: python_ingest/lake/cached_view.py
+CACHES = re.compile(r"\s*(/\*.*?\*/\s*)?cache lazy table (?P<name>\w+) as (?P<query>.*)", re.DOTALL)
 FIELDS = "spark.sql.debug.maxToStringFields"  # else a plan shows 25 columns
 
 
@@ -136,10 +139,12 @@ class QuickCursor(Cursor):
 
     Attributes:
         given: the session and the settings last applied to it; a process has one session.
+        cached: the rows of the cached views, by name.
         statement: the statement whose rows can be read.
     """
 
     given: ClassVar[tuple[Any, dict[str, Any]]] = (None, {})
+    cached: ClassVar[dict[str, DataFrame]] = {}
     statement = ""
 
     def execute(self, sql: str, *parameters: Any) -> None:
@@ -149,7 +154,12 @@ class QuickCursor(Cursor):
             QuickCursor.given = (session, dict(self.server_side_parameters))
         self.statement = sql
         with in_plain_words(sql):
-            self._df = session.sql(sql % parameters if parameters else sql)
+            if has_jvm(session) and (view := CACHES.match(sql)):
+                rows = session.sql(view["query"])
+                create_cached_view(rows, view["name"])
+                QuickCursor.cached[view["name"]] = rows
+            else:
+                self._df = session.sql(sql % parameters if parameters else sql)
 
     def fetchall(self) -> Any:
         """Return all rows; dbt-spark reads them where no handler of errors is."""

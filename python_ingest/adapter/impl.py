@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
 from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.flags import get_flags
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
@@ -22,20 +21,17 @@ from dbt_common.exceptions import DbtRuntimeError
 from python_ingest.adapter import locks
 from python_ingest.adapter.around_hooks import attach
 from python_ingest.adapter.columns import LakeColumn, described, lake_columns
-from python_ingest.adapter.connections import TidemarkConnectionManager
+from python_ingest.adapter.connections import QuickCursor, TidemarkConnectionManager
 from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
 from python_ingest.adapter.traces import hide_own_macros
 from python_ingest.console.interrupts import end
-from python_ingest.lake.cached_view import create_cached_view
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
-    from pyspark.sql import DataFrame
 
     from python_ingest.lake.delta_log import DeltaLog
 
-logger = AdapterLogger("Tidemark")
 SIGNING = threading.Lock()
 
 
@@ -53,7 +49,6 @@ class TidemarkAdapter(ModelsAdapter):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        self._cached_rows: dict[str, DataFrame] = {}
         attach()
         if self.is_embedded():
             locks.hold_lake(self.config.credentials.server_side_parameters)
@@ -250,16 +245,7 @@ class TidemarkAdapter(ModelsAdapter):
             sql: its query.
         """
 
-        def create() -> None:
-            if not self.is_embedded():
-                self.execute(f"cache lazy table {name} as {sql}")
-                return
-            logger.debug(f"Cached view {name}: {sql}")
-            with self.connections.exception_handler(sql):
-                self._cached_rows[name] = self._session().sql(sql)
-                create_cached_view(self._cached_rows[name], name)
-
-        once(known, name, create)
+        once(known, name, lambda: self.execute(f"cache lazy table {name} as {sql}"))
         return name
 
     @available
@@ -274,7 +260,7 @@ class TidemarkAdapter(ModelsAdapter):
         """Drop a temporary view and its cached rows; a missing view is not an error."""
         if self.is_embedded():
             self._session().catalog.dropTempView(name)
-            if (rows := self._cached_rows.pop(name, None)) is not None:
+            if (rows := QuickCursor.cached.pop(name, None)) is not None:
                 rows.unpersist()
         else:
             self.execute(f"drop view if exists {name}")
