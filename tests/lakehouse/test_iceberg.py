@@ -71,7 +71,7 @@ def test_a_source_whose_snapshots_expired_is_read_whole(guarded: Guarded) -> Non
 
 
 def test_cached_rows_of_changes_are_computed_once(guarded: Guarded) -> None:
-    """R2.1: else count and MERGE would each compute a batch, and check rows that the query leaves out."""
+    """R4.2: else count and MERGE would each compute a batch, and check rows that the query leaves out."""
     guarded.insert("(1, 5)")
     first = latest_version(guarded.spark, guarded.input)
     guarded.insert("(2, 6)")
