@@ -96,7 +96,10 @@ def test_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="class", autouse=True)
 def back(spark: SparkSession) -> Iterator[None]:
     """Leave the session and the process as a command would find them: no views, the repository's folder."""
-    yield
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("DBT_TARGET_PATH", "DBT_LOG_PATH"):  # dbt's tests look into their project's folder
+            patched.delenv(name, raising=False)
+        yield
     os.chdir(ROOT)
     for row in spark.sql("show views").collect():
         if row["isTemporary"]:

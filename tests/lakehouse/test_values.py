@@ -33,7 +33,8 @@ from touched
 left join rows_in on touched.note = rows_in.note
 group by touched.note
 """,
-    "parted": "{{ config(unique_key=['id', 'note'], partition_by='note') }} select id, note from (%s)",
+    "parted": "{{ config(unique_key=['id', 'note'], partition_by='note') }} "
+    "select distinct id, note from (%s)",
     "paired": "{{ config(unique_key='pair') }} select struct(id, note) as pair from (%s)",
     "summed": "{{ config(unique_key='note') }} {{ folded(source('input', 'values_in'), by='note', "
     "measures={'rows': 'count(*)', 'total': 'sum(share)'}) }}",
