@@ -29,7 +29,7 @@ test-nightly: prepared ## run everything with more kill points, longer histories
 	@$(MAKE) --no-print-directory test-dbt-1.11
 
 test-dbt-1.11: prepared .venv-dbt-1.11/.ready ## run `make test-all` on dbt-core 1.11, in an environment of its own
-	@PATH="$(CURDIR)/.venv-dbt-1.11/bin:$$PATH" .venv-dbt-1.11/bin/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	@PATH="$(CURDIR)/.venv-dbt-1.11/bin:$$PATH" $(subst $(BIN),.venv-dbt-1.11/bin,$(PYTEST))
 
 cluster-test: prepared ## run the main job on a cluster with a worker killed, and on Connect and Thrift servers
 	@TIDEMARK_NIGHTLY=1 $(BIN)/python -m pytest tests/lakehouse/test_cluster.py tests/lakehouse/test_servers.py tests/kills/test_stream.py

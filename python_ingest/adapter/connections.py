@@ -17,7 +17,7 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from python_ingest.adapter.locks import as_errors_of_dbt
 from python_ingest.adapter.settings import FORMATS, embedded_settings
@@ -139,12 +139,10 @@ class QuickCursor(Cursor):
 
     Attributes:
         given: the session and the settings last applied to it; a process has one session.
-        cached: the rows of the cached views, by name.
         statement: the statement whose rows can be read.
     """
 
     given: ClassVar[tuple[Any, dict[str, Any]]] = (None, {})
-    cached: ClassVar[dict[str, DataFrame]] = {}
     statement = ""
 
     def execute(self, sql: str, *parameters: Any) -> None:
@@ -155,9 +153,7 @@ class QuickCursor(Cursor):
         self.statement = sql
         with in_plain_words(sql):
             if has_jvm(session) and (view := CACHES.match(sql)):
-                rows = session.sql(view["query"])
-                create_cached_view(rows, view["name"])
-                QuickCursor.cached[view["name"]] = rows
+                create_cached_view(session.sql(view["query"]), view["name"])
             else:
                 self._df = session.sql(sql % parameters if parameters else sql)
 

@@ -21,11 +21,12 @@ from dbt_common.exceptions import DbtRuntimeError
 from python_ingest.adapter import locks
 from python_ingest.adapter.around_hooks import attach
 from python_ingest.adapter.columns import LakeColumn, described, lake_columns
-from python_ingest.adapter.connections import QuickCursor, TidemarkConnectionManager
+from python_ingest.adapter.connections import TidemarkConnectionManager
 from python_ingest.adapter.models import ModelsAdapter
 from python_ingest.adapter.once import Once, once
 from python_ingest.adapter.traces import hide_own_macros
 from python_ingest.console.interrupts import end
+from python_ingest.lake.cached_view import drop_cached_view
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -244,7 +245,6 @@ class TidemarkAdapter(ModelsAdapter):
             name: the view's name.
             sql: its query.
         """
-
         once(known, name, lambda: self.execute(f"cache lazy table {name} as {sql}"))
         return name
 
@@ -259,8 +259,6 @@ class TidemarkAdapter(ModelsAdapter):
     def drop_view(self, name: str) -> None:
         """Drop a temporary view and its cached rows; a missing view is not an error."""
         if self.is_embedded():
-            self._session().catalog.dropTempView(name)
-            if (rows := QuickCursor.cached.pop(name, None)) is not None:
-                rows.unpersist()
+            drop_cached_view(self._session(), name)
         else:
             self.execute(f"drop view if exists {name}")

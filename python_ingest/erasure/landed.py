@@ -12,7 +12,7 @@ from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.suppression import CONTENT, whole_key_text
 from python_ingest.erasure.person import Person, is_theirs
 from python_ingest.feeds.declarations import TableFeed, TopicFeed
-from python_ingest.lake.cached_view import create_cached_view
+from python_ingest.lake.cached_view import create_cached_view, drop_cached_view
 from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.erasures import REASON, tombstone
 
@@ -171,5 +171,4 @@ def update_places(table: str, places: DataFrame, same: str, values: dict[str, st
             f"when matched then update set {sets}"
         )
     finally:
-        spark.catalog.dropTempView(PLACES)
-        places.unpersist()
+        drop_cached_view(spark, PLACES)

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.commands.build import DATA_ONLY
-from python_ingest.lake.cached_view import create_cached_view
+from python_ingest.lake.cached_view import create_cached_view, drop_cached_view
 from python_ingest.lake.delta_log import make_active
 from python_ingest.project.explain import explain
 from python_ingest.project.session import retarget
@@ -80,15 +80,13 @@ def test_cached_rows_of_changes_are_computed_once(guarded: Guarded) -> None:
     changes = (
         f"with changed as (select * from {guarded.input}.changes {window}) select id, amount from changed"
     )
-    rows = guarded.spark.sql(changes)
-    create_cached_view(rows, "cached_changes")
+    create_cached_view(guarded.spark.sql(changes), "cached_changes")
     try:
         plan = str(guarded.spark.sql("explain select * from cached_changes where amount > 0").head())
         assert "InMemoryRelation" in plan
         assert [tuple(row) for row in guarded.spark.table("cached_changes").collect()] == [(2, 6)]
     finally:
-        guarded.spark.catalog.dropTempView("cached_changes")
-        rows.unpersist()
+        drop_cached_view(guarded.spark, "cached_changes")
 
 
 def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:
