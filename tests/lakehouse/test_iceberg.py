@@ -165,18 +165,17 @@ def test_the_whole_project_runs_as_it_does_on_delta(lakehouse: Lakehouse) -> Non
     assert [verdict for verdict in verdicts if not verdict.holds] == []
 
 
-@pytest.mark.R1
 @pytest.mark.parametrize(
     "config", ["{{ config(unique_key='id') }}", ""], ids=["merged by key", "written as differences"]
 )
 def test_a_contract_checks_no_row_that_a_null_condition_leaves_out(
     guarded: Guarded, tmp_path: Path, config: str
 ) -> None:
-    """A row without an amount, which `amount > 0` leaves out, would break the contract."""
+    """A row for which the model's condition is NULL would break the contract."""
     models = guarded.own_copy(tmp_path)
     (models / "totals.sql").unlink()
-    kept = f"{config}\nselect id, amount from {{{{ source('input', 'rows_in') }}}} where amount > 0"
-    (models / "guarded.sql").write_text(f"{kept}\n")
+    query = "select id, amount from {{ source('input', 'rows_in') }} where if(id = 4, true, amount > 0)"
+    (models / "guarded.sql").write_text(f"{config}\n{query}\n")
     contract = models / "_guarded.yml"
     contract.write_text(contract.read_text().replace("amount > 0", "amount between 1 and 8"))
     guarded.insert("(1, 5), (2, cast(null as int)), (null, -7)")

@@ -15,10 +15,10 @@
     {% if counts.inserted or counts.updated or counts.deleted %}
         {% do dbt.audit_merge(relation, query, outcomes) %}
         {% set merge_sql %}
-            {% set changing = dbt.checked_rows(
-                query, 'select * from ' ~ outcomes ~ " where __tidemark_outcome in ('inserted', 'updated', 'deleted')",
-                query.columns | list + ['__tidemark_outcome'], unless="__tidemark_outcome = 'deleted'"
-            ) %}
+            {% set changing %}
+            select * from {{ outcomes }}
+            where __tidemark_outcome in ('inserted', 'updated', 'deleted') {{ dbt.and_rows_hold(query, "__tidemark_outcome = 'deleted'") }}
+            {% endset %}
             {% if adapter.is_embedded() and not counts.updated and not counts.deleted %}
             {# no other process writes here: what is not in the table by now will not be in it #}
             insert into {{ relation }} ({{ dbt.quoted(query.columns) }})

@@ -27,13 +27,13 @@
     {% do dbt.check_cost() %}
     {% if differing.number %}
         {# this INSERT goes by position #}
-        {% set in_order = dbt.columns_of(relation) | list %}
+        {% set in_order = dbt.quoted(dbt.columns_of(relation) | list) %}
         {% set these = dbt.among(dbt.quoted(partition), differing) %}
         {% do dbt.audit_partitions(relation, query, rows, these) %}
         {% do run_query(
-            'insert into ' ~ relation ~ ' replace where ' ~ these ~ ' ' ~ dbt.checked_rows(
-                query, 'select * from ' ~ batch ~ ' where ' ~ ('not ' ~ gone ~ ' and ' if gone else '') ~ these, in_order
-            )
+            'insert into ' ~ relation ~ ' replace where ' ~ these
+            ~ ' select ' ~ in_order ~ ' from ' ~ batch ~ ' where ' ~ ('not ' ~ gone ~ ' and ' if gone else '') ~ these
+            ~ dbt.and_rows_hold(query, gone)
         ) %}
         {% set commit = dbt.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}

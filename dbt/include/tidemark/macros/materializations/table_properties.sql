@@ -39,19 +39,15 @@
     {% endfor %}
 {% endmacro %}
 
-{# The columns of rows, in their order. The statement stops at a row that the table must not hold, beyond what the format checks. Rows
-   for which `unless` is true are not checked. The check is computed with a column and not in `where`: there, Spark may compute it for
-   rows that another condition leaves out. #}
-{% macro checked_rows(query, rows, columns, unless=none) %}
-    {% set checks = [] %}
+{# A condition that stops the statement at a row that the table must not hold, beyond what the format checks. Rows for which
+   `unless` is true are not checked: Spark may compute this condition before another one that leaves them out. #}
+{% macro and_rows_hold(query, unless=none) %}
+    {% set conditions = [] %}
     {% for condition, said in dbt.by_format('assertions')(query).items() %}
         {% set holds = '(' ~ condition ~ ')' if not unless else unless ~ ' or (' ~ condition ~ ')' %}
-        {% do checks.append("assert_true(" ~ holds ~ ", '" ~ dbt.escaped(this.identifier ~ ': ' ~ said) ~ "') is null") %}
+        {% do conditions.append(
+            'and assert_true(' ~ holds ~ ", '" ~ dbt.escaped(this.identifier ~ ': ' ~ said) ~ "') is null"
+        ) %}
     {% endfor %}
-    {% if not checks %}
-        {{ return('select ' ~ dbt.quoted(columns) ~ ' from (' ~ rows ~ ') as incoming') }}
-    {% endif %}
-    {% set first = dbt.quoted(columns[0]) %}
-    {% set others = ', ' ~ dbt.quoted(columns[1:]) if columns[1:] else '' %}
-    {{ return('select case when ' ~ checks | join(' and ') ~ ' then ' ~ first ~ ' end as ' ~ first ~ others ~ ' from (' ~ rows ~ ') as incoming') }}
+    {{ return(' ' ~ conditions | join(' ')) }}
 {% endmacro %}

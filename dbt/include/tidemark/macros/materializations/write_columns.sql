@@ -11,9 +11,10 @@
     {% if counts.updated %}
         {% set merge_sql %}
             merge into {{ relation }} as present
-            using ({{ dbt.checked_rows(
-                query, 'select * from ' ~ outcomes ~ " where __tidemark_outcome = 'updated'", query.columns | list + ['__tidemark_outcome']
-            ) }}) as incoming
+            using (
+                select * from {{ outcomes }}
+                where __tidemark_outcome = 'updated' {{ dbt.and_rows_hold(query, "__tidemark_outcome != 'updated'") }}
+            ) as incoming
             on {{ dbt.null_safe_equal('incoming', 'present', query['keys']) }}
             when matched then update set
                 {% for column in named -%}
