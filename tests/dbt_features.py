@@ -58,7 +58,8 @@ FEATURES = (
     ),
     Feature(
         "`--defer`, `--favor-state`",
-        "works on Delta. Checkpoints name the table that was read, of any schema. [See below](#deferral)",
+        "works. Checkpoints name the table that was read, of any schema. On Iceberg, a model that reads a "
+        "deferred view is computed in full. [See below](#deferral)",
         DEFER,
         "--defer --defer-state --favor-state --state --deprecated-defer --deprecated-favor-state "
         "--deprecated-state",
@@ -70,6 +71,12 @@ FEATURES = (
         STATE,
     ),
     Feature("`result:error+`, `dbt retry`", "works, also for single batches of `microbatch`", MANY),
+    Feature(
+        "`dbt retry` after a killed command",
+        "dbt writes results when a command ends: `Could not find previous run`, or an older command is "
+        "repeated. Run the killed command again instead",
+        f"{HERE}test_a_retry_needs_results",
+    ),
     Feature("`source_status:fresher+`", STOCK, STATE),
     Feature(
         "`dbt source freshness`",
@@ -143,9 +150,20 @@ FEATURES = (
     Feature("`dbt run-operation`", "works", READS, "--args --sql"),
     Feature(
         "`dbt seed`",
-        "works: a seed is written only if its file has changed. `--show` is dbt's own",
+        "works: a seed is written only if its file has changed",
         MANY,
+    ),
+    Feature(
+        "`dbt seed --show`",
+        "works, also in a project with hooks, where stock dbt ends with a stack trace",
+        f"{HERE}test_seeds_are_shown_in_a_project_with_hooks",
         "--show",
+    ),
+    Feature(
+        "`grants`",
+        "refused with `method: session` in models, seeds and snapshots: that Spark has no GRANT. Delete the "
+        "setting, or use a Thrift server with an authorizer",
+        MANY,
     ),
     Feature(
         "selection, `selectors.yml`, `dbt ls --output json`",

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from python_ingest.adapter.model_settings import columns_named, refusals
 from python_ingest.adapter.past import PastAdapter
 from python_ingest.adapter.schema_change import Columns, Step, step_of
-from python_ingest.adapter.setting_checks import Model, sql_header
+from python_ingest.adapter.setting_checks import Model, grants, sql_header
 from python_ingest.project.model_way import REFUSED_MICROBATCH, Way, model_way
 from python_ingest.project.sql_header import statements_of
 
@@ -41,11 +41,15 @@ class FollowingAdapter(PastAdapter):
 
         Raises:
             DbtRuntimeError: for a snapshot that ends deleted rows, if the command reads a part of the rows;
-                and for a node that names a catalog.
+                and for a node that names a catalog, or has grants that this Spark does not know.
         """
         lake: Any = self
         if catalog := config.get("catalog_name"):
             raise DbtRuntimeError(f"{config.model.name}: catalog_name is {catalog}. {ONE_CATALOG}")
+        given = Model({"grants": config.get("grants")}, has_one_session=lake.has_one_session())
+        # an incremental model says so with all its other refusals
+        if config.get("materialized") != "incremental" and (refused := grants(given)):
+            raise DbtRuntimeError(f"{config.model.original_file_path}: {refused}")
         if config.get("materialized") in MADE_BY_DBT and not config.get("file_format"):
             config.model.config["file_format"] = lake.table_format()
         ends_rows = config.get("hard_deletes") in ("invalidate", "new_record")

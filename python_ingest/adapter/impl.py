@@ -18,7 +18,7 @@ from dbt.flags import get_flags
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
-from python_ingest.adapter import locks
+from python_ingest.adapter import locks, shown_seeds
 from python_ingest.adapter.around_hooks import attach
 from python_ingest.adapter.columns import LakeColumn, described, lake_columns
 from python_ingest.adapter.connections import TidemarkConnectionManager
@@ -51,6 +51,7 @@ class TidemarkAdapter(ModelsAdapter):
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         attach()
+        shown_seeds.attach()
         if self.is_embedded():
             locks.hold_lake(self.config.credentials.server_side_parameters)
         # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +15,11 @@ from typing import Any
 import click
 import pytest
 from dbt.cli.main import cli, dbtRunner
+from dbt.task.seed import SeedTask
 from dbt_common.exceptions import DbtConfigError
+from sqlglot.dialects.spark import Spark
 
-from python_ingest.adapter import connections
+from python_ingest.adapter import connections, shown_seeds
 from python_ingest.adapter.connections import TidemarkCredentials
 from tests.conftest import ROOT
 from tests.dbt_features import FEATURES
@@ -126,3 +130,31 @@ def test_catalogs_are_refused(project: Path) -> None:
     assert "catalogs.yml names the catalog other. All tables are in the catalog of the target" in str(
         outcome.exception
     )
+
+
+def test_seeds_are_shown_in_a_project_with_hooks() -> None:
+    """R1: dbt looks for rows in the result of a hook, and of a seed that was skipped, and has none."""
+    shown_seeds.attach()
+    shown: list[Any] = []
+    seed = SimpleNamespace(status="success", agate_table="rows")
+    skipped, hook = SimpleNamespace(status="skipped", agate_table=None), SimpleNamespace(status="success")
+    task: Any = SimpleNamespace(show_table=shown.append)
+    SeedTask.show_tables(task, [hook, seed, skipped])
+    assert shown == [seed]
+
+
+def test_a_retry_needs_results(project: Path) -> None:
+    """R1.5: a command that was killed has written none."""
+    options = ["--project-dir", str(project), "--profiles-dir", str(ROOT), "--target-path", "none"]
+    outcome = dbtRunner().invoke(["--log-level", "none", "retry", *options])
+    os.chdir(ROOT)
+    assert "Could not find previous run in 'none' target directory" in str(outcome.exception)
+
+
+def test_tools_find_the_dialect_by_the_name_of_the_adapter() -> None:
+    """R1: recce gives sqlglot the manifest's `adapter_type`."""
+    group = "sqlglot.dialects"
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][group]
+    dialect = EntryPoint("tidemark", declared["tidemark"], group).load()
+    assert issubclass(dialect, Spark)
+    assert dialect.get_or_raise("tidemark").__class__ is dialect

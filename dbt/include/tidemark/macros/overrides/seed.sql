@@ -27,6 +27,7 @@
     {% else %}
         {% do dbt.report_written({}) %}
     {% endif %}
+    {% do dbt.grant_as_set(this, existing) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
