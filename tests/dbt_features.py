@@ -39,7 +39,7 @@ FEATURES = (
     Feature(
         "`--empty`",
         "works. A model's new table is empty and leaves no checkpoint; over a table with rows nothing is "
-        "written. A seed is emptied, as by dbt. The next run without it completes both. A snapshot with "
+        "written. A seed is emptied, as by dbt 1.12. The next run without it completes both. A snapshot with "
         "`hard_deletes` is refused",
         MANY,
         "--empty",

@@ -47,8 +47,12 @@ def dbt_profile_target(spark: SparkSession) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="class")
-def dbt_project_yml(project_root: Any, project_config_update: Any, vars_yml: None) -> dict[str, Any]:
+def dbt_project_yml(
+    request: pytest.FixtureRequest, project_root: Any, project_config_update: Any
+) -> dict[str, Any]:
     """The project of a class, on Delta tables: dbt-spark's default is parquet."""
+    if hasattr(of_dbt, "vars_yml"):  # since dbt-core 1.12
+        request.getfixturevalue("vars_yml")
     given = (
         yaml.safe_load(project_config_update)
         if isinstance(project_config_update, str)

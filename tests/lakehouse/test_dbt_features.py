@@ -147,12 +147,11 @@ def test_a_clone_is_completed_by_the_next_run(
 @both_formats_nightly
 def test_commands_and_options(features: Features) -> None:
     """`--empty` seeds, versions, groups, ephemeral models, `dbt retry`, freshness, refusals; R1.4, R1.5."""
-    features.messages("seed", "--empty")
-    assert features.rows("days") == []
-    assert features.messages("seed") == {"days": "3 inserted"}, "an empty seed is not the file's"
-    features.messages("seed", "--empty")
-    assert features.rows("days") == []
-    assert features.messages("seed") == {"days": "3 inserted"}
+    for _ in range(2 if IS_NEW else 0):
+        features.messages("seed", "--empty")
+        assert features.rows("days") == []
+        assert features.messages("seed") == {"days": "3 inserted"}, "an empty seed is not the file's"
+    features.messages("seed")
     built = features.messages("run", "--select", "orders", "amounts", "priced", "both_versions", "secret")
     assert {
         name: built[name] for name in ("priced_v1", "priced_v2", "both_versions", "secret")
