@@ -16,7 +16,7 @@ demo: setup ## land the real purchase log in lake/ month by month, and build the
 	@$(QUICK_JAVA) $(BIN)/tidemark demo
 
 tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed
-	@$(BIN)/python -m python_ingest.servers beside $(BIN)/tidemark tour
+	@$(BIN)/python -m dev.servers beside $(BIN)/tidemark tour
 
 test: prepared ## lint, test each requirement R1 to R5 and the core, in about 15 minutes
 	@$(PYTEST) -m "core or not spark"
@@ -85,17 +85,17 @@ sbom: .venv/.ready ## write the bill of materials of the locks (CycloneDX) to di
 	@$(BIN)/python -m scripts.sbom dist/sbom.cdx.json
 
 services: setup .servers/.ready ## start an empty PostgreSQL (port 55432) and Kafka (port 19092)
-	@$(BIN)/python -m python_ingest.servers start
+	@$(BIN)/python -m dev.servers start
 
 services-stop: ## stop PostgreSQL and Kafka, and delete their data
-	@$(BIN)/python -m python_ingest.servers stop
+	@$(BIN)/python -m dev.servers stop
 
 classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spark starts in a third less time
 
-.jars/classes.jsa: .jars/.ready python_ingest/adapter/spark.yml
+.jars/classes.jsa: .jars/.ready tidemark/spark/spark.yml
 	@mkdir -p logs
 	@echo "Archiving the classes that Spark loads (once, about a minute)"
-	@$(QUICK_JAVA) $(BIN)/python -m python_ingest.setup.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
+	@$(QUICK_JAVA) $(BIN)/python -m tidemark.cli.class_archive > logs/class_archive.log 2>&1 || { cat logs/class_archive.log; exit 1; }
 
 clean: ## delete everything that was created here, including the lakes
 	@rm -rf .venv .venv-bench .venv-dbt-1.11 .jars .servers lake lake-* target logs site dist build *.egg-info .dagster/history .dagster/schedules .dagster/storage
@@ -119,10 +119,10 @@ clean: ## delete everything that was created here, including the lakes
 	@touch $@
 
 .servers/.ready: servers.lock .venv/.ready
-	@$(BIN)/python -m python_ingest.project.jars servers.lock .servers
+	@$(BIN)/python -m tidemark.spark.jars servers.lock .servers
 	@touch $@
 
-.jars/.ready: python_ingest/project/jars.lock .venv/.ready
+.jars/.ready: tidemark/spark/jars.lock .venv/.ready
 	@sh scripts/check_machine.sh "$(PYTHON)"
-	@$(BIN)/python -m python_ingest.project.jars
+	@$(BIN)/python -m tidemark.spark.jars
 	@touch $@

@@ -20,12 +20,12 @@ from rich.console import Console
 
 from benchmarks.measuring import LAKE, ROOT, plain_errors, scratch_session
 from benchmarks.report import machine, markdown_table, versions
-from python_ingest import project
-from python_ingest.commands.build import DATA_ONLY, build_models
-from python_ingest.commands.land import land
-from python_ingest.console.output import output
-from python_ingest.lake.jvm import java_class
-from python_ingest.simulators.user_events import simulate_user_events
+from dev.simulators.user_events import simulate_user_events
+from tidemark.base.output import output
+from tidemark.cli.build import DATA_ONLY, build_models
+from tidemark.cli.land import land
+from tidemark.lake.jvm import java_class
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 FEED = "user_events"
 SELECTED = ("--select", f"source:bronze.{FEED}+", "event_types")
@@ -68,7 +68,7 @@ def measure(spark: SparkSession, inbox: Path, files: list[Path]) -> list[Window]
         shutil.copy(file, inbox)
         started = time.monotonic()
         with output.console.capture():
-            lakehouse = project.load()
+            lakehouse = ProjectWithFeeds.load()
             land(spark, lakehouse, [lakehouse.feeds[FEED]])
             build_models([*DATA_ONLY, *SELECTED], lakehouse)
         seconds.append(time.monotonic() - started)
@@ -142,7 +142,7 @@ def main(
     os.environ |= {"TIDEMARK_LAKE": str(LAKE), "TIDEMARK_RAW": str(LAKE / "inbox")}
     os.chdir(ROOT)
     with plain_errors():
-        project.load()
+        ProjectWithFeeds.load()
         with scratch_session() as spark:
             inbox = LAKE / "inbox" / FEED
             inbox.mkdir(parents=True)

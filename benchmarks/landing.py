@@ -21,14 +21,14 @@ from benchmarks.pairs import APPEND, LAKE, MEGABYTE, Pairs, compared, console, f
 from benchmarks.report import machine, markdown_table, spread, versions
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.clock import utc_now
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.inspection import Contents
 from python_ingest.files.landing import Lander
 from python_ingest.files.storage import Storage
 from python_ingest.ops.ingested_files import IngestedFiles
-from python_ingest.project import invoke_dbt
-from python_ingest.project.session import warm_session
+from tidemark.base.clock import utc_now
+from tidemark.engine.project import invoke_dbt
+from tidemark.engine.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ("order_id", "customer_id", "order_date", "quantity", "amount", "address", "channel", "updated_at")

@@ -17,8 +17,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 from rich.console import Console
 
-from python_ingest.errors import DbtError, TidemarkError
-from python_ingest.project.session import warm_session
+from tidemark.base.errors import DbtError, TidemarkError
+from tidemark.engine.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 LAKE = ROOT / "lake-benchmark"

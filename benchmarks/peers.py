@@ -24,8 +24,8 @@ from benchmarks.orders import Orders
 from benchmarks.page import MEBIBYTE, Measured, Scale, write
 from benchmarks.projects import DUCKDB, TIDEMARK, TITLES, Peer, peer
 from benchmarks.truth import differing_rows
-from python_ingest.errors import TidemarkError
-from python_ingest.project import invoke_dbt
+from tidemark.base.errors import TidemarkError
+from tidemark.engine.project import invoke_dbt
 
 WARM_UPS = 2
 BRONZE = "_bronze.orders_in"

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from benchmarks import plain_job
 from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, Run, cost_of, table_versions
 from benchmarks.truth import TABLES
-from python_ingest.adapter.settings import embedded_settings
+from tidemark.spark.settings import embedded_settings
 
 TIDEMARK, STOCK, FULL, PLAIN, DUCKDB = "tidemark", "stock", "full", "plain", "duckdb"
 TITLES = {

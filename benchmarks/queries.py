@@ -22,9 +22,9 @@ from rich.console import Console
 from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, plain_errors, scratch_session, where
 from benchmarks.refreshes import REFRESHES, WARM_UP, apply, generate, load
 from benchmarks.report import machine, markdown_table, versions
-from python_ingest.errors import TidemarkError
-from python_ingest.project import invoke_dbt
-from python_ingest.project.verify import Verdict, verify
+from tidemark.base.errors import TidemarkError
+from tidemark.engine.project import invoke_dbt
+from tidemark.engine.verify.verify import Verdict, verify
 
 NAME = "tpch"
 BRONZE = f"{NAME}_bronze"

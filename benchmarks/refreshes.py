@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from python_ingest.errors import TidemarkError
+from tidemark.base.errors import TidemarkError
 
 COLUMNS = {
     "region": "r_regionkey bigint, r_name string, r_comment string",

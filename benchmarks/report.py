@@ -10,7 +10,7 @@ from statistics import median
 
 from pyspark.sql import SparkSession
 
-from python_ingest.doctor.limits import DEFAULT, VARIABLE
+from tidemark.operate.doctor.limits import DEFAULT, VARIABLE
 
 
 def spread(seconds: Sequence[float]) -> str:

@@ -17,11 +17,11 @@ from benchmarks.pairs import LAKE, console
 from benchmarks.report import machine, versions
 from benchmarks.tables import first_load, increments
 from benchmarks.topics import topic
-from python_ingest.feeds.connections import variable
-from python_ingest.project import invoke_dbt
-from python_ingest.project.session import warm_session
-from python_ingest.servers.kafka import kafka
-from python_ingest.servers.postgresql import postgres
+from dev.servers.kafka import kafka
+from dev.servers.postgresql import postgres
+from tidemark.base.connections import variable
+from tidemark.engine.project import invoke_dbt
+from tidemark.engine.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent
 WARM_UP = 20_000

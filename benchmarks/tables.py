@@ -15,14 +15,14 @@ from pyspark.sql import SparkSession
 
 from benchmarks.pairs import BATCH, MEGABYTE, STATE, compared, console, feed_of
 from benchmarks.report import markdown_table, spread
-from python_ingest.feeds.connections import connection
-from python_ingest.feeds.databases import jdbc
+from dev.servers.postgresql import Postgres
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.postgresql.reading import FETCH_ROWS, PART_ROWS, Reading
 from python_ingest.postgresql.source import Source
 from python_ingest.postgresql.window import Window
-from python_ingest.servers.postgresql import Postgres
+from tidemark.base.connections import connection
+from tidemark.base.databases import jdbc
 
 CHANGED = 10_000
 WINDOW = "1 day"

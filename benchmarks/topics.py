@@ -13,8 +13,8 @@ from pyspark.sql.types import DataType
 
 from benchmarks.pairs import BATCH, LAKE, MEGABYTE, STATE, compared, feed_of, timed
 from benchmarks.report import markdown_table
+from dev.servers.kafka import Kafka
 from python_ingest.bronze.columns import Target
-from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka import landing
 from python_ingest.kafka.checkpoint import Checkpoint
@@ -22,7 +22,7 @@ from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.landing import TopicLander
 from python_ingest.kafka.topic import spark_options
 from python_ingest.ops.rejected_records import Quarantine
-from python_ingest.servers.kafka import Kafka
+from tidemark.base.connections import connection
 
 EVENTS = {
     "event_id": "bigint", "device_id": "string", "kind": "string", "measured_at": "timestamp",

@@ -1,1 +1,1 @@
-"""Tidemark: ingestion of files, tables and topics into the lakehouse."""
+"""Landing: files, tables and topics become bronze tables, each row exactly once."""

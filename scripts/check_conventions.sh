@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the dbt project against dbt-bouncer.yml, and the layers of python_ingest/ against pyproject.toml.
+# Checks the dbt project against dbt-bouncer.yml, and the imports between rooms against pyproject.toml.
 # dbt reads the project anew, which needs neither Spark nor a lake.
 set -e
 TIDEMARK_CONNECTION_SHOP=none .venv/bin/dbt parse --quiet --target-path target/lint

@@ -11,9 +11,9 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from python_ingest.distribution import NAME
-from python_ingest.project.jars import LOCK as JARS
-from python_ingest.project.jars import Jar, read_lock
+from tidemark.base.distribution import NAME
+from tidemark.spark.jars import LOCK as JARS
+from tidemark.spark.jars import Jar, read_lock
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "requirements.lock"

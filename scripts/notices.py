@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from zipfile import ZipFile
 
-from python_ingest.project.jars import FOLDER, Jar
 from scripts.locked import ROOT, Package, direct_names, extras_of_users, locked_jars, locked_packages
+from tidemark.spark.jars import FOLDER, Jar
 
 FILE = ROOT / "THIRD_PARTY_NOTICES.md"
 DECLARED = {  # what the package's licence text or the artifact's pom says, and the file itself does not name
@@ -35,7 +35,7 @@ HEAD = """# Third-party notices
 Tidemark is licensed under the Apache License 2.0 (`LICENSE`). Its wheel holds no code of others. An
 installation brings the packages of the first table, with what they need. `tidemark init` fetches the jars of
 the second table; the texts in a jar also name the libraries that it includes. `make notices` writes this page
-from `requirements.lock` and `python_ingest/project/jars.lock`. `make sbom` lists all packages.
+from `requirements.lock` and `tidemark/spark/jars.lock`. `make sbom` lists all packages.
 
 ## Python packages that pyproject.toml names
 

@@ -18,9 +18,9 @@ from cyclonedx.model.license import LicenseExpression
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
-from python_ingest.distribution import NAME, address, version
-from python_ingest.project.jars import Jar
 from scripts.locked import Package, below, direct_names, extras_of_users, locked_jars, locked_packages
+from tidemark.base.distribution import NAME, address, version
+from tidemark.spark.jars import Jar
 
 
 def sbom() -> str:

@@ -14,17 +14,18 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.build import build_models
-from python_ingest.commands.land import land
+from dev.servers.programs import MissingServerError
 from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.files.acceptance import Landed
 from python_ingest.files.landing import Lander
-from python_ingest.lake.delta_log import DeltaLog
-from python_ingest.project.build import Built
-from python_ingest.project.session import retarget, warm_session
-from python_ingest.servers.common import MissingServerError
 from tests import many_commands
+from tidemark.cli.build import build_models
+from tidemark.cli.land import land
+from tidemark.engine import project
+from tidemark.engine.project.build import Built
+from tidemark.engine.project.session import retarget, warm_session
+from tidemark.lake.delta_log import DeltaLog
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 ROOT = Path(__file__).resolve().parent.parent
 NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
@@ -204,8 +205,8 @@ class Lakehouse:
         """Land everything and build, as `tidemark run` does; a failed build raises."""
         return build_models(options, self.land())
 
-    def land(self) -> project.Project:
-        lakehouse = project.load()
+    def land(self) -> ProjectWithFeeds:
+        lakehouse = ProjectWithFeeds.load()
         land(self.spark, lakehouse, list(lakehouse.feeds.values()))
         return lakehouse
 

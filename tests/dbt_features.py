@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LAKE = "tests/lakehouse/test_dbt_features.py::"
-HERE = "tests/python_ingest/test_dbt_features.py::"
+HERE = "tests/tidemark/engine/adapter/test_dbt_features.py::"
 SETTINGS = "tests/lakehouse/test_model_settings.py::test_each_setting_is_followed_or_refused_by_name"
 WAYS = "tests/lakehouse/test_ways.py::"
 DEFER = f"{LAKE}test_deferred_tables_are_read_by_their_changes"

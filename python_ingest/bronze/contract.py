@@ -9,9 +9,9 @@ from pyspark.sql.types import NullType, StructType
 
 from python_ingest.bronze.columns import Target, case_twins, fields_of, has_text_keys, named
 from python_ingest.bronze.widening import is_storable, widened
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
 from python_ingest.ops.schema_changes import Change
+from tidemark.base.errors import LandingError
 
 WORDS = {
     "missing_column": "lacks",

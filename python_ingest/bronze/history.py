@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.lake.delta_statements import log_of
-from python_ingest.lake.table_format import APPENDED, DELTA, loaded_iceberg, table_format
+from tidemark.lake.delta_statements import log_of
+from tidemark.lake.table_format import APPENDED, DELTA, loaded_iceberg, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,11 +15,11 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.history import Doubt, doubt_about, present_version
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.feeds.paths import ARCHIVED_IN_SQL
-from python_ingest.lake.table_format import DELTA, table_format
 from python_ingest.ops.bronze_checks import BronzeChecks, Decision, Lost, Settled, gone
+from tidemark.base.errors import LandingError
+from tidemark.lake.table_format import DELTA, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

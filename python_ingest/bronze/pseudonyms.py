@@ -8,8 +8,8 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
 from python_ingest.feeds.declarations import Feed, FileFeed
-from python_ingest.lake.keyed_hash import KeyedHash, hashed
 from python_ingest.ops.rejected_records import NOT_KEPT
+from tidemark.lake.keyed_hash import KeyedHash, hashed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

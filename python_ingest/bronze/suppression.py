@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
-from python_ingest.lake.keyed_hash import hashed
-from python_ingest.lake.tables import local_rows
 from python_ingest.ops.erasures import REASON, Erased, Erasures, tombstone
+from tidemark.lake.keyed_hash import hashed
+from tidemark.lake.tables import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

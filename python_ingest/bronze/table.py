@@ -13,11 +13,12 @@ from python_ingest.bronze.columns import Target, in_sql, type_in_sql
 from python_ingest.bronze.contract import check_types
 from python_ingest.bronze.metadata import metadata_of
 from python_ingest.bronze.widening import iceberg_widens, widened
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import Feed
-from python_ingest.lake.delta_statements import log_of
-from python_ingest.lake.retention import set_properties
-from python_ingest.lake.table_format import (
+from python_ingest.ops.batch import RETRACTED, Batch
+from tidemark.base.errors import LandingError
+from tidemark.lake.delta_statements import log_of
+from tidemark.lake.retention import set_properties
+from tidemark.lake.table_format import (
     DELTA,
     append_once,
     identity_of,
@@ -26,8 +27,7 @@ from python_ingest.lake.table_format import (
     table_exists,
     table_format,
 )
-from python_ingest.lake.tables import create_table
-from python_ingest.ops.batch import RETRACTED, Batch
+from tidemark.lake.tables import create_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from python_ingest.errors import DeclarationError, LandingError, did_you_mean
 from python_ingest.feeds.coverage import Claim, claims
 from python_ingest.feeds.explaining import KEY, NO_TEXT, PII, explained
 from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.external_kinds import AnyExternal, external_of
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.feeds.external_topic import TopicExternal
+from tidemark.base.errors import DeclarationError, LandingError, did_you_mean
 
 METADATA_PREFIX = "_"
 IDENTIFIER = r"^[a-z][a-z0-9_]*$"

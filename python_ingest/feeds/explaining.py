@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from python_ingest.errors import DeclarationError
 from python_ingest.feeds.external_kinds import external_keys
+from tidemark.base.errors import DeclarationError
 
 PII = "personal columns"
 KEY = "columns of the key"

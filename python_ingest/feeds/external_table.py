@@ -54,7 +54,7 @@ class TableExternal(Strict):
 
     Attributes:
         connector: `postgresql`.
-        connection: the connection's name, see `python_ingest.feeds.connections`.
+        connection: the connection's name, see `tidemark.base.connections`.
         table: `schema.table`, or a view.
         query: a SELECT, instead of a table.
         key: the columns that identify a row.

@@ -16,7 +16,7 @@ class TopicExternal(Strict):
 
     Attributes:
         connector: `kafka`.
-        connection: the connection's name, see `python_ingest.feeds.connections`.
+        connection: the connection's name, see `tidemark.base.connections`.
         topic: the topic.
         value_format: `json`: an object of the declared columns; `avro`: a record of `avro_schema`.
         avro_schema: the file with the schema of the values, relative to the project's folder.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from python_ingest.clock import utc_time
 from python_ingest.feeds.paths import as_glob, as_uri
+from tidemark.base.clock import utc_time
 
 
 @dataclass(frozen=True)

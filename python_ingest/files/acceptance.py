@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from python_ingest.bronze.columns import Target, sql_name
 from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
 from python_ingest.bronze.rescued import Rescued
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
@@ -25,6 +24,7 @@ from python_ingest.ops.candidate import Candidate, Noted
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.left_out import LeftOut
 from python_ingest.ops.schema_changes import Change
+from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

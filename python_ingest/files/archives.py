@@ -12,8 +12,8 @@ from typing import IO
 
 from rich.filesize import decimal
 
-from python_ingest.errors import PackedError
 from python_ingest.feeds.paths import HIDDEN
+from tidemark.base.errors import PackedError
 
 ZIP, XZ = ".zip", ".xz"
 NESTED = (".zip", ".xz", ".7z", ".rar", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.zst")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from python_ingest.console.messages import plain_message
-from python_ingest.errors import LandingError, SparkLostError
+from tidemark.base.errors import LandingError, SparkLostError
+from tidemark.base.messages import plain_message
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,10 +13,10 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.console.output import count_of
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.ops.batch import Batch
+from tidemark.base.errors import LandingError
+from tidemark.base.output import count_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -14,13 +14,13 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from rich.filesize import decimal
 
-from python_ingest.errors import PackedError
 from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.paths import spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.storage import hadoop_path, read_files
 from python_ingest.files.text_checks import LineCounts, TextChecks, count_lines, quotes_are_odd
+from tidemark.base.errors import PackedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from typing import IO
 
 from rich.filesize import decimal
 
-from python_ingest.errors import PackedError
+from tidemark.base.errors import PackedError
 
 CHUNK = 2**22  # characters that are read at once
 PART = 2**24  # characters of an array that is written

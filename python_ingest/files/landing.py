@@ -20,8 +20,6 @@ from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable, Counted
-from python_ingest.clock import Clock, utc_now
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
@@ -41,6 +39,8 @@ from python_ingest.ops.candidate import Candidate, Compared
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine, check_broken_records
 from python_ingest.ops.schema_changes import SchemaChanges
+from tidemark.base.clock import Clock, utc_now
+from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

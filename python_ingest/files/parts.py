@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from python_ingest.bronze.contract import Rejection
-from python_ingest.feeds.paths import MEMBER, file_of
+from python_ingest.feeds.paths import file_of
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.inspection import Content
+from tidemark.base.archives import MEMBER
 
 
 @dataclass(frozen=True)

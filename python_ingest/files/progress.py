@@ -14,8 +14,8 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.progress import Progress as Bar
 
-from python_ingest.console.output import Output
 from python_ingest.feeds.source_file import SourceFile
+from tidemark.base.output import Output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,13 +16,13 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.clock import Clock
 from python_ingest.files.acceptance import Landed
 from python_ingest.files.formats.base import Format, LineFormat
 from python_ingest.files.formats.lines import is_legible
 from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
+from tidemark.base.clock import Clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

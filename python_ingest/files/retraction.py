@@ -19,16 +19,16 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.lost_rows import FILE
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.clock import Clock
-from python_ingest.console.output import count_of, first_of
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.acceptance import Examined, Landed
 from python_ingest.files.grain import key_columns
 from python_ingest.files.storage import Storage
-from python_ingest.lake.tables import local_rows
 from python_ingest.ops.batch import RETRACTED, Batch, PlannedFile
 from python_ingest.ops.ingested_files import IngestedFiles
+from tidemark.base.clock import Clock
+from tidemark.base.errors import LandingError
+from tidemark.base.output import count_of, first_of
+from tidemark.lake.tables import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,8 +13,8 @@ from pyspark.sql import functions as f
 
 from python_ingest.feeds.paths import as_uri, spellings
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.lake.jvm import java_class
-from python_ingest.lake.place import lake_location
+from tidemark.lake.jvm import java_class
+from tidemark.lake.place import lake_location
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession

@@ -13,14 +13,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.paths import COPIED, DOCUMENTS, regex_of, regex_of_any
 from python_ingest.feeds.source_file import SourceFile, source_file
 from python_ingest.files.failures import innermost
 from python_ingest.files.unlisted import unlisted
-from python_ingest.lake.tables import local_rows
 from python_ingest.ops.left_out import LeftOut, left_out_of, measures
+from tidemark.base.errors import LandingError
+from tidemark.lake.tables import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrameReader, SparkSession

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 
-from python_ingest.errors import PackedError
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.feeds.external_files import JsonOptions
-from python_ingest.feeds.paths import IS_DOCUMENT, MEMBER, matcher
+from python_ingest.feeds.paths import IS_DOCUMENT, matcher
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files import archives
 from python_ingest.files.archives import Budget
@@ -27,6 +26,8 @@ from python_ingest.files.parts import Part
 from python_ingest.files.staging import LOCAL, Staging
 from python_ingest.files.storage import hadoop_path
 from python_ingest.files.workbooks import convert
+from tidemark.base.archives import MEMBER
+from tidemark.base.errors import PackedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,9 +21,9 @@ from python_calamine import (
     load_workbook,
 )
 
-from python_ingest.errors import PackedError
 from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.files.archives import FAULTS, Budget
+from tidemark.base.errors import PackedError
 
 EXACT_INTEGER = 2**53  # a float holds every integer up to it
 TO_QUOTE = re.compile(r'[",\r\n]')

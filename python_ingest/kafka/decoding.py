@@ -12,11 +12,11 @@ from pyspark.sql.avro.functions import from_avro, to_avro
 from pyspark.sql.types import StructType
 
 from python_ingest.bronze.columns import Target, in_sql
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.files.formats.json_records import json_rows
 from python_ingest.files.formats.rescue import rescued
 from python_ingest.files.formats.typed import held_in
+from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -17,9 +17,6 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.clock import Clock, utc_now, utc_time
-from python_ingest.errors import LandingError, TidemarkError
-from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.decoding import Decoder
@@ -29,6 +26,9 @@ from python_ingest.ops.batch import Batch
 from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_batches import Batches, PlannedBatch, SourceState
 from python_ingest.ops.rejected_records import Quarantine
+from tidemark.base.clock import Clock, utc_now, utc_time
+from tidemark.base.connections import connection
+from tidemark.base.errors import LandingError, TidemarkError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from python_ingest.errors import LandingError
-from python_ingest.feeds.connections import Connection, variable
+from tidemark.base.connections import Connection, variable
+from tidemark.base.errors import LandingError
 
 PATIENCE = 10  # seconds to wait for an answer
 JAVA_LOGIN = "org.apache.kafka.common.security.{} required username={} password={};"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql.functions import expr
 
-from python_ingest.console.output import count_of, first_of
-from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.batch import RETRACTED
 from python_ingest.ops.feed_table import FeedTable
+from tidemark.base.output import count_of, first_of
+from tidemark.lake.table_format import table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

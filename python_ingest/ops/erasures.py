@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from python_ingest.errors import TidemarkError
-from python_ingest.lake.keyed_hash import KeyedHash
-from python_ingest.lake.table_format import table_exists
 from python_ingest.ops.feed_table import FeedTable
+from tidemark.base.errors import TidemarkError
+from tidemark.lake.keyed_hash import KeyedHash
+from tidemark.lake.table_format import table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

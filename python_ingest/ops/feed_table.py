@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from python_ingest.lake.table_format import DELTA, append, table_format
-from python_ingest.lake.tables import create_table, local_rows
+from tidemark.lake.table_format import DELTA, append, table_format
+from tidemark.lake.tables import create_table, local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

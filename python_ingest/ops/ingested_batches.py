@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import expr
 
-from python_ingest.clock import utc_time
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.feed_table import FeedTable
+from tidemark.base.clock import utc_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Observation
 from pyspark.sql import functions as f
 
-from python_ingest.clock import utc_time
 from python_ingest.feeds.source_file import source_file
 from python_ingest.ops.batch import REPLAY, RETRACTED, Batch, PlannedFile
 from python_ingest.ops.candidate import Candidate, Compared, Noted
 from python_ingest.ops.feed_table import FeedTable
 from python_ingest.ops.left_out import left_out_of, measures
+from tidemark.base.clock import utc_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

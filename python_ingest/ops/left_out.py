@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from python_ingest.console.output import count_of
+from tidemark.base.output import count_of
 
 NAMES = 8  # at most this number of names, whatever the number of files
 SHOWN = 3  # of them in a message

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.lake.table_format import append_once, table_exists
-from python_ingest.lake.tables import local_rows
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.erasures import REASON
 from python_ingest.ops.feed_table import FeedTable
+from tidemark.base.errors import LandingError
+from tidemark.lake.table_format import append_once, table_exists
+from tidemark.lake.tables import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -21,9 +21,6 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.clock import Clock, utc_now
-from python_ingest.errors import LandingError
-from python_ingest.feeds.connections import connection
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.files.failures import innermost
 from python_ingest.ops.bronze_checks import BronzeChecks
@@ -34,6 +31,9 @@ from python_ingest.postgresql.reading import Reading
 from python_ingest.postgresql.snapshot import Snapshot, snapshot, told
 from python_ingest.postgresql.source import source_of
 from python_ingest.postgresql.window import Window, written_since
+from tidemark.base.clock import Clock, utc_now
+from tidemark.base.connections import connection
+from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,14 +14,14 @@ from pyspark.sql.types import NumericType, StringType, StructField, StructType, 
 
 from python_ingest.bronze.columns import Target, fields_of, in_sql
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.feeds.connections import Connection
-from python_ingest.feeds.databases import jdbc
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.files.formats.rescue import rescued
 from python_ingest.files.formats.typed import held_in
 from python_ingest.postgresql.columns import RESCUED, selected
 from python_ingest.postgresql.snapshot import Snapshot
 from python_ingest.postgresql.source import Extent, Source
+from tidemark.base.connections import Connection
+from tidemark.base.databases import jdbc
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -17,9 +17,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from python_ingest.errors import LandingError
-from python_ingest.feeds.connections import Connection, variable
-from python_ingest.feeds.databases import parameters
+from tidemark.base.connections import Connection, variable
+from tidemark.base.databases import parameters
+from tidemark.base.errors import LandingError
 
 PATIENCE = 1.0  # seconds to wait for running transactions to end
 POLL_SECONDS = 0.02

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from psycopg import sql
 
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.columns import INTEGERS, SourceColumn, columns_of
 from python_ingest.postgresql.snapshot import Snapshot, raw
+from tidemark.base.errors import LandingError
 
 WITH_XMIN = ("r", "p", "m")  # tables, partitioned tables, materialized views
 IDENTITY = (

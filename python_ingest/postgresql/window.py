@@ -8,13 +8,13 @@ from typing import Any
 
 from psycopg import sql
 
-from python_ingest.errors import LandingError
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.ops.ingested_batches import SourceState
 from python_ingest.postgresql.columns import INTEGERS, TIMES
 from python_ingest.postgresql.mark import Mark, Slice
 from python_ingest.postgresql.snapshot import Snapshot, literal, raw
 from python_ingest.postgresql.source import Source
+from tidemark.base.errors import LandingError
 
 HOUR = 3600
 FOREVER = sql.SQL("true")

@@ -28,12 +28,12 @@ if is_stock():
     @pytest.fixture(scope="session")
     def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         """The same Spark as Tidemark's, started without Tidemark's adapter."""
-        from python_ingest.project.hive_schema import prepare_catalog
+        from tidemark.spark.hive_schema import prepare_catalog
 
         os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
         prepare_catalog()
-        from python_ingest.adapter.settings import embedded_settings
-        from python_ingest.project.session import embedded_session
+        from tidemark.spark.session import embedded_session
+        from tidemark.spark.settings import embedded_settings
 
         session = embedded_session(embedded_settings("delta"))
         yield session

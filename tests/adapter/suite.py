@@ -27,7 +27,7 @@ def profile_target() -> dict[str, Any]:
     target: dict[str, Any] = {"type": ADAPTER, "method": "session", "host": "localhost", "threads": 1}
     if not is_stock():
         return target
-    from python_ingest.adapter.settings import embedded_settings
+    from tidemark.spark.settings import embedded_settings
 
     return {**target, "server_side_parameters": embedded_settings("delta")}
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from python_ingest.errors import TidemarkError
-from python_ingest.scaffold.reading.choices import Choices
-from python_ingest.scaffold.reading.csv_sample import read_csv
-from python_ingest.scaffold.reading.json_sample import read_json
-from python_ingest.scaffold.reading.opening import sample_files
-from python_ingest.scaffold.reading.reading import Reading
+from tidemark.base.errors import TidemarkError
+from tidemark.scaffold.reading.choices import Choices
+from tidemark.scaffold.reading.csv_sample import read_csv
+from tidemark.scaffold.reading.json_sample import read_json
+from tidemark.scaffold.reading.opening import sample_files
+from tidemark.scaffold.reading.reading import Reading
 
 pytestmark = [pytest.mark.R1, pytest.mark.core]
 
@@ -141,7 +141,7 @@ def test_json_files_are_read_as_written_or_refused(
     dumped = [json.dumps(record, indent=indent, ensure_ascii=escaped) for record in records]
     content = LAYOUTS[layout](dumped)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("python_ingest.scaffold.reading.json_sample.PIECE", 7)  # so that records are cut
+        patch.setattr("tidemark.scaffold.reading.json_sample.PIECE", 7)  # so that records are cut
         _check_json(tmp_path / "a.json", content, dumped, records, is_joined=layout == "joined")
 
 

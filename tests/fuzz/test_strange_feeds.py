@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.add_feed import add_feed
-from python_ingest.commands.build import DATA_ONLY, build_models
-from python_ingest.commands.init_project import init_project
-from python_ingest.commands.land import land
-from python_ingest.errors import TidemarkError
 from tests.conftest import NIGHTLY, ROOT
 from tests.fuzz.strange_feeds import Record, StrangeFeed, strange_feed
+from tidemark.base.errors import TidemarkError
+from tidemark.cli.add_feed import add_feed
+from tidemark.cli.build import DATA_ONLY, build_models
+from tidemark.cli.init_project import init_project
+from tidemark.cli.land import land
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 FEEDS = 300 if NIGHTLY else 3
@@ -48,7 +48,7 @@ def test_records_land_as_they_are_or_are_refused(
     feeds = [strange_feed(number) for number in range(first, min(first + GROUP, FEEDS))]
     added = [feed for feed in feeds if _is_added(new_project / "data/raw", feed)]
     assert len(added) * 2 >= len(feeds), [feed.traits for feed in feeds if feed not in added]
-    lakehouse = project.load()
+    lakehouse = ProjectWithFeeds.load()
     for part in ("first", "later"):
         for feed in added:
             _write(new_project / "data/raw" / feed.name, getattr(feed, part))
@@ -64,7 +64,7 @@ def test_records_land_as_they_are_or_are_refused(
 def _is_added(folder: Path, feed: StrangeFeed) -> bool:
     _write(folder / feed.name, feed.first)
     try:
-        add_feed(folder / feed.name, None, project.load(), key=("id",))
+        add_feed(folder / feed.name, None, ProjectWithFeeds.load(), key=("id",))
     except TidemarkError:
         return False
     return True

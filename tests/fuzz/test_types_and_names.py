@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from python_ingest.adapter.model_columns import RESERVED
-from python_ingest.incremental.canonical import quoted
 from tests.conftest import NIGHTLY, both_formats_nightly
 from tests.lakehouse.strange import StrangeProject
+from tidemark.engine.adapter.model_columns import RESERVED
+from tidemark.engine.incremental.canonical import quoted
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 EXAMPLES, TABLES = (5, 4) if NIGHTLY else (1, 1)

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from python_ingest.servers.object_store import ObjectStore
+from dev.servers.object_store import ObjectStore
 from tests.conftest import FEW_ROWS, QUICK_COMPILER, ROOT
 from tests.kills.killed_run import NEVER_REACHED, Order
 from tests.kills.people import Row, expected_tables, write_file

@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 
 from pyspark.sql import SparkSession
 
-from python_ingest import cli
-from python_ingest.project.verify import verify
 from tests import many_commands
 from tests.kills.people import write_file
 from tests.kills.points import POINTS, Files, Point, warehouse_of
+from tidemark.cli import main as cli
+from tidemark.engine.verify.verify import verify
 
 NEVER_REACHED = 3
 ROWS = {

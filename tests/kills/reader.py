@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.conftest import ROOT
 from tests.kills.chain import QUICK, run_folder
 
-BUILD = "from python_ingest.commands.build import build_models; build_models(['--select', '{}'])"
+BUILD = "from tidemark.cli.build import build_models; build_models(['--select', '{}'])"
 
 
 class Reader:

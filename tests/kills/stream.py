@@ -12,12 +12,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from python_ingest.servers.kafka import Kafka
+from dev.servers.kafka import Kafka
 from tests.kills.reader import BUILD, Reader
 
 DEVICES, PARTITIONS = 500, 3
 SCHEMA = "number bigint, device_id string, event_ts timestamp, reading decimal(6,2), ingest_ts timestamp"
-LAND = "from python_ingest import cli; cli.land(['device_events']);"
+LAND = "from tidemark.cli import main as cli; cli.land(['device_events']);"
 RUN = LAND + BUILD.format("device_events+")
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from python_ingest.servers.leash import leash
-from python_ingest.servers.object_store import object_store
+from dev.servers.object_store import object_store
 from tests.conftest import NIGHTLY
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
+from tidemark.spark.server.leash import leash
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
 Links = dict[Point, "Future[Link]"]

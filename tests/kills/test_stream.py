@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.servers.kafka import Kafka, kafka
-from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
+from dev.servers.kafka import Kafka, kafka
+from dev.servers.spark_cluster import SparkCluster, spark_cluster
 from tests.conftest import NIGHTLY
 from tests.kills.reader import Reader, kill
 from tests.kills.stream import LAND, RUN, check, send

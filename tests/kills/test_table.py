@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from python_ingest.servers.postgresql import Postgres, postgres
+from dev.servers.postgresql import Postgres, postgres
 from tests.conftest import NIGHTLY
 from tests.kills.chain import QUICK
 from tests.kills.points import BRONZE, Point
@@ -24,7 +24,7 @@ POINTS = (
     Point("half written", "writing", call=BRONZE + "append", table="bronze.orders", nightly=True),
     Point("written but not confirmed", "before", call=BATCHES + "confirm"),
 )
-LAND = "from python_ingest import cli; cli.land(['orders']);"
+LAND = "from tidemark.cli import main as cli; cli.land(['orders']);"
 KILLED = (
     "from pathlib import Path; from tests.kills.killed_run import plant; from tests.kills.points import *;"
     "plant({!r}, Path({!r}));"

@@ -13,8 +13,8 @@ from dbt.contracts.graph.manifest import Manifest
 from dbt.parser.manifest import extended_mashumaro_encoder, extended_mashumuro_decoder
 from pyspark.sql import SparkSession
 
-from python_ingest.project.build import Built, summarize
 from tests.conftest import ROOT
+from tidemark.engine.project.build import Built, summarize
 
 FIXTURES = ROOT / "tests" / "fixtures"
 _parsed: dict[tuple[str, str | None], tuple[bytes, bytes]] = {}  # the prefix and dbt's manifest, packed

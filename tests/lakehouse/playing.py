@@ -16,13 +16,13 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.build import build_models
-from python_ingest.commands.erase import erase_person
-from python_ingest.commands.land import land
-from python_ingest.project.session import warm_session
-from python_ingest.project.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT
+from tidemark.cli.build import build_models
+from tidemark.cli.erase import erase_person
+from tidemark.cli.land import land
+from tidemark.engine.project.session import warm_session
+from tidemark.engine.verify.verify import verify
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 FEED = "user_events"
 SELECTED = ("--select", f"source:bronze.{FEED}+", "event_types")
@@ -87,7 +87,7 @@ def play(
         for file in batch:
             shutil.copy(file, inbox)
         told(step)
-        lakehouse = project.load()
+        lakehouse = ProjectWithFeeds.load()
         landed = land(spark, lakehouse, [lakehouse.feeds[FEED]])
         built = build_models([*ONLY_TABLES, *SELECTED], lakehouse)
         wrote = [table for table in built.tables if table.said not in ("no change", "nothing new")]
@@ -115,7 +115,7 @@ def _rows(spark: SparkSession, table: str) -> list[str]:
 def main() -> None:
     """Play the order."""
     order = Order(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    project.load()
+    ProjectWithFeeds.load()
     spark = warm_session(ROOT)
     found = play(
         spark,
@@ -126,7 +126,7 @@ def main() -> None:
     )
     Path(order.found).write_text(json.dumps(asdict(found)), encoding="utf-8")
     if order.erases:
-        erase_person(spark, project.load(), FEED, [order.erases])
+        erase_person(spark, ProjectWithFeeds.load(), FEED, [order.erases])
 
 
 if __name__ == "__main__":

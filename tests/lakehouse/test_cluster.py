@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.servers.object_store import object_store
-from python_ingest.servers.postgresql import Postgres, postgres
-from python_ingest.servers.spark_cluster import SparkCluster, spark_cluster
-from python_ingest.simulators.user_events import simulate_user_events
+from dev.servers.object_store import object_store
+from dev.servers.postgresql import Postgres, postgres
+from dev.servers.spark_cluster import SparkCluster, spark_cluster
+from dev.simulators.user_events import simulate_user_events
 from tests.conftest import NIGHTLY, ROOT, content_of
 from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.commands.maintain import declared_clustering, maintain_tables, show_plan
-from python_ingest.errors import TidemarkError
-from python_ingest.lake.clustering_by_format import clustering_of
-from python_ingest.lake.jvm import java_class
-from python_ingest.lake.log_cleanup import clean_log, old_files
-from python_ingest.lake.maintenance import maintain
-from python_ingest.lake.retention import Kept, lacking
-from python_ingest.lake.table_format import location_of
-from python_ingest.project import Project
 from tests.conftest import ROOT, both_formats_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
+from tidemark.base.errors import TidemarkError
+from tidemark.cli.maintain import declared_clustering, maintain_tables, show_plan
+from tidemark.engine.project import Project
+from tidemark.lake.jvm import java_class
+from tidemark.lake.retention import Kept, lacking
+from tidemark.lake.table_format import location_of
+from tidemark.maintain.clustering_by_format import clustering_of
+from tidemark.maintain.log_cleanup import clean_log, old_files
+from tidemark.maintain.maintenance import maintain
 
 pytestmark = pytest.mark.R4
 DECLARED = """
@@ -44,7 +44,7 @@ def test_new_files_are_clustered_and_trigger_nothing(
     (guarded.own_copy(tmp_path) / "_guarded.yml").write_text(DECLARED)
     manifest = guarded.manifest_of_copy()
     tables = (guarded.input, guarded.table("guarded"))
-    project = Project(ROOT, {}, f"{guarded.prefix}_ops", tables, manifest)
+    project = Project(ROOT, f"{guarded.prefix}_ops", tables, manifest)
     declared = {tables[0]: ["sent"], tables[1]: ["Amount", "id"], guarded.table("totals"): ["copies"]}
     assert declared_clustering(project) == declared
     guarded.insert("(1, 5), (2, 7)")
@@ -169,4 +169,4 @@ def test_what_is_no_list_of_columns_is_refused(guarded: Guarded, tmp_path: Path)
     copy = guarded.own_copy(tmp_path)
     (copy / "_guarded.yml").write_text(DECLARED.replace("[Amount, id]", json.dumps({"by": "id"})))
     with pytest.raises(TidemarkError, match=r"(?s)cluster_by of guarded is .*guarded\.sql"):
-        declared_clustering(Project(ROOT, {}, "ops", (), guarded.manifest_of_copy()))
+        declared_clustering(Project(ROOT, "ops", (), guarded.manifest_of_copy()))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.commands import verify
-from python_ingest.commands.verify import show_verdicts
-from python_ingest.console.output import output
-from python_ingest.errors import VerificationError
-from python_ingest.project import Project
-from python_ingest.project.verify import Verdict
 from tests.conftest import delta_nightly
 from tests.lakehouse.conftest import Guarded
+from tidemark.base.errors import VerificationError
+from tidemark.base.output import output
+from tidemark.cli import verify
+from tidemark.cli.verify import show_verdicts
+from tidemark.engine.project import Project
+from tidemark.engine.verify.verify import Verdict
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 LATEST = "where newest_rank = 1"
@@ -132,7 +132,7 @@ def test_verify_names_changed_code_first(
     put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
     differing = [Verdict(guarded.table(model), rows=2, differing=1) for model in ("guarded", "totals")]
     monkeypatch.setattr(verify, "verify_models", lambda *_: iter(differing))
-    lakehouse = Project(guarded.folder, {}, f"{guarded.prefix}_ops", manifest=guarded.invoke("parse"))
+    lakehouse = Project(guarded.folder, f"{guarded.prefix}_ops", manifest=guarded.invoke("parse"))
     with output.console.capture() as printed, pytest.raises(VerificationError) as raised:
         show_verdicts(guarded.spark, [], lakehouse)
     changed = f"code changed {guarded.table('guarded')}: its SQL has changed since its last run"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from python_ingest.incremental import row_by_row
-from python_ingest.project import Project
-from python_ingest.status.runs import last_run
 from tests.conftest import ROOT, both_formats_nightly, delta_nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
+from tidemark.engine.incremental import row_by_row
+from tidemark.engine.project import Project
+from tidemark.operate.status.runs import last_run
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 COLUMNS = "id int, name string, unit string"
@@ -57,7 +57,7 @@ def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) ->
     for _ in range(2):
         failed = {name for name, _ in cases.dbt("test", "--select", "tested").failed}
         assert failed == {"unique_tested_id", "not_null_tested_name"}
-        told = last_run(cases.spark, Project(ROOT, {}, f"{cases.prefix}_ops"))
+        told = last_run(cases.spark, Project(ROOT, f"{cases.prefix}_ops"))
         assert told is not None
         assert set(told.failed_tests) == failed
     built = cases.dbt("build", "--full-refresh", "--select", "tested")

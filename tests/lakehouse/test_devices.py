@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.build import build_models, rebuild_range
-from python_ingest.commands.land import land
-from python_ingest.lake.maintenance import chosen_tables, compact
-from python_ingest.project.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
+from tidemark.cli.build import build_models, rebuild_range
+from tidemark.cli.land import land
+from tidemark.engine.verify.verify import verify
+from tidemark.maintain.maintenance import chosen_tables, compact
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R5
 RAW = ROOT / "data" / "raw" / "device_events"
@@ -36,7 +36,7 @@ class Fleet:
     after: dict[str, dict[date, set[str]]]
 
     def build(self, *options: str) -> None:
-        lakehouse = project.load()
+        lakehouse = ProjectWithFeeds.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["device_events"]])
         build_models(("--select", "source:bronze.device_events+", *options), lakehouse)
 
@@ -149,7 +149,7 @@ def test_all_tables_of_state_can_be_compacted(fleet: Fleet, monkeypatch: pytest.
     """R4.4: `tidemark maintain` takes the tables that there are; views are none of them."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "fleet")
     spark = fleet.lakehouse.spark
-    there = chosen_tables(spark, project.load().tables, [])
+    there = chosen_tables(spark, ProjectWithFeeds.load().tables, [])
     assert {f"fleet_{name}" for name in PARTITIONED} < set(there)
     state = [table for table in there if table.startswith("fleet_ops.")]
     assert state == ["fleet_ops.ingested_files", "fleet_ops.runs"]

@@ -13,19 +13,20 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from python_ingest import project
-from python_ingest.commands.erase import erase_person
-from python_ingest.commands.land import How, land
-from python_ingest.erasure.erasure import erasure_of
-from python_ingest.erasure.tables import rows_of, strays
-from python_ingest.errors import TidemarkError
-from python_ingest.lake.place import lake_folder
+from python_ingest.land import How
 from python_ingest.ops.erasures import ERASURE_KEY
-from python_ingest.project.build import build
-from python_ingest.project.nodes import table_of
-from python_ingest.project.verify import verify
 from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, content_of, delta_nightly
 from tests.lakehouse.conftest import FIXTURES
+from tidemark.base.errors import TidemarkError
+from tidemark.cli.erase import erase_person
+from tidemark.cli.land import land
+from tidemark.engine.project.build import build
+from tidemark.engine.project.nodes import table_of
+from tidemark.engine.verify.verify import verify
+from tidemark.lake.place import lake_folder
+from tidemark.operate.erasure.erasure import erasure_of
+from tidemark.operate.erasure.tables import rows_of, strays
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1]
 HEADER = "person_id,email,city,updated_at\n"
@@ -61,7 +62,7 @@ class People:
 
     def __init__(self, spark: SparkSession, raw: Path, prefix: str) -> None:
         self.spark, self.raw, self.prefix = spark, raw, prefix
-        self.project = project.load()
+        self.project = ProjectWithFeeds.load()
 
     def write(self, name: str, content: str) -> None:
         (self.raw / name).write_text(HEADER + content)

@@ -11,17 +11,17 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.erase import erase_person
-from python_ingest.commands.land import land
-from python_ingest.lake.place import lake_folder
+from dev.servers.kafka import kafka
+from dev.servers.postgresql import postgres
 from python_ingest.ops.erasures import ERASURE_KEY
-from python_ingest.project.build import build
-from python_ingest.project.verify import verify
-from python_ingest.servers.kafka import kafka
-from python_ingest.servers.postgresql import postgres
 from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly, content_of, nightly
 from tests.lakehouse.conftest import FixtureProject
+from tidemark.cli.erase import erase_person
+from tidemark.cli.land import land
+from tidemark.engine.project.build import build
+from tidemark.engine.verify.verify import verify
+from tidemark.lake.place import lake_folder
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 EMAILS = ("wilhelmina.quandary@example.org", "w.quandary@mail.example.org")
 PERSON = "user-quandary-42"
@@ -32,7 +32,7 @@ class Sources:
 
     def __init__(self, spark: SparkSession, prefix: str) -> None:
         self.spark, self.prefix = spark, prefix
-        self.project = project.load()
+        self.project = ProjectWithFeeds.load()
 
     def land(self, feed: str) -> Any:
         """Land a feed and build the models."""

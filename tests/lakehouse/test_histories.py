@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.lake.table_format import append
 from tests.conftest import core_on_delta_nightly
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (
@@ -27,6 +26,7 @@ from tests.lakehouse.histories import (
     shorter,
     told,
 )
+from tidemark.lake.table_format import append
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 HISTORIES = int(os.environ.get("TIDEMARK_HISTORIES", "400"))

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.commands.build import DATA_ONLY
-from python_ingest.lake.cached_view import create_cached_view, drop_cached_view
-from python_ingest.lake.delta_log import make_active
-from python_ingest.project.explain import explain
-from python_ingest.project.session import retarget
-from python_ingest.project.verify import verify
-from python_ingest.servers.iceberg_rest import iceberg_rest
+from dev.servers.iceberg_rest import iceberg_rest
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse, latest_version, take_back
 from tests.lakehouse.conftest import Guarded
+from tidemark.cli.build import DATA_ONLY
+from tidemark.engine.explain import explain
+from tidemark.engine.project.session import retarget
+from tidemark.engine.verify.verify import verify
+from tidemark.lake.cached_view import create_cached_view, drop_cached_view
+from tidemark.lake.delta_log import make_active
 
 pytestmark = [
     pytest.mark.R1,

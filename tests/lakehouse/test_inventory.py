@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.build import build_models
-from python_ingest.commands.land import land
-from python_ingest.project.verify import verify
-from python_ingest.simulators.change_records import Record, disturbed, flat
-from python_ingest.simulators.dice import Dice
-from python_ingest.simulators.operations import Operation
-from python_ingest.simulators.shop import shop_days
+from dev.simulators.change_records import Record, disturbed, flat
+from dev.simulators.dice import Dice
+from dev.simulators.operations import Operation
+from dev.simulators.shop import shop_days
 from tests.conftest import ONLY_TABLES, Lakehouse
+from tidemark.cli.build import build_models
+from tidemark.cli.land import land
+from tidemark.engine.verify.verify import verify
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R2, pytest.mark.R3]
 START, DAYS, ROWS, SEED = date(2025, 1, 1), 4, 600, 11
@@ -56,7 +56,7 @@ class Stock:
         (folder / f"inventory_movements_{name}.json").write_text(text, encoding="utf-8")
 
     def build(self, *options: str) -> None:
-        lakehouse = project.load()
+        lakehouse = ProjectWithFeeds.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["inventory_movements"]])
         built = build_models(("--select", "source:bronze.inventory_movements+", *options), lakehouse)
         self.said = {table.table.removeprefix("stock_"): table.said for table in built.tables}

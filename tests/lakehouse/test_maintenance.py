@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.errors import TidemarkError
-from python_ingest.lake.maintenance import chosen_tables, compact, expire
-from python_ingest.lake.maintenance_plan import plan
-from python_ingest.lake.retention import KEPT_SNAPSHOTS, Kept
 from tests.conftest import both_formats_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
+from tidemark.base.errors import TidemarkError
+from tidemark.lake.retention import KEPT_SNAPSHOTS, Kept
+from tidemark.maintain.maintenance import chosen_tables, compact, expire
+from tidemark.maintain.maintenance_plan import plan
 
 pytestmark = [pytest.mark.R4, both_formats_nightly]
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.project import invoke_dbt
-from python_ingest.project.explain import Plan, explain
-from python_ingest.project.verify import verify
-from python_ingest.simulators.user_events import simulate_user_events
+from dev.simulators.user_events import simulate_user_events
 from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, Lakehouse
+from tidemark.engine.explain import Plan, explain
+from tidemark.engine.project import invoke_dbt
+from tidemark.engine.verify.verify import verify
 
 pytestmark = pytest.mark.R1
 RAW = ROOT / "data" / "raw"

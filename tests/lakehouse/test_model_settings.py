@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.project.explain import explain
-from python_ingest.project.verify import verify
 from tests.conftest import ROOT, both_formats_nightly
 from tests.lakehouse.conftest import FIXTURES, FixtureProject
+from tidemark.engine.explain import explain
+from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R3]
 REFUSED = {

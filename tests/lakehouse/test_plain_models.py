@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.commands.verify import show_verdicts
-from python_ingest.errors import UnprovenError
-from python_ingest.project.explain import explain
-from python_ingest.project.verify import verify
 from tests.conftest import ROOT, both_formats_nightly, delta_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
+from tidemark.base.errors import UnprovenError
+from tidemark.cli.verify import show_verdicts
+from tidemark.engine.explain import explain
+from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 PLAIN = """{{ config(unique_key='amount') }}

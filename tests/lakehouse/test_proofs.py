@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.commands.explain import show_plans
-from python_ingest.commands.verify import show_verdicts
-from python_ingest.errors import UnprovenError
-from python_ingest.project.explain import explain
-from python_ingest.project.lenient import load_to_read
-from python_ingest.project.verify import verify
 from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject
+from tidemark.base.errors import UnprovenError
+from tidemark.cli.explain import show_plans
+from tidemark.cli.verify import show_verdicts
+from tidemark.engine.explain import explain
+from tidemark.engine.project.lenient import load_to_read
+from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 PROVEN = "2 rows, 0 rows differ"

@@ -11,11 +11,11 @@ import pytest
 from pyspark.errors import IllegalArgumentException
 
 from benchmarks.measuring import timed_statements
-from python_ingest.lake.jvm import java_class
-from python_ingest.lake.maintenance import expire
-from python_ingest.lake.table_format import location_of
 from tests.conftest import both_formats, delta_nightly, latest_version, take_back
 from tests.lakehouse.conftest import FixtureProject, Guarded
+from tidemark.lake.jvm import java_class
+from tidemark.lake.table_format import location_of
+from tidemark.maintain.maintenance import expire
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 

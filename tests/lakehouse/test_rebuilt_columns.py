@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from python_ingest.project.build import Built
-from python_ingest.project.verify import verify
 from tests.conftest import ROOT, delta_nightly, latest_version
 from tests.lakehouse.conftest import Guarded
 from tests.lakehouse.test_code_changes import put
 from tests.lakehouse.test_plain_models import PLAIN
+from tidemark.engine.project.build import Built
+from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R3]
 DOUBLED = """      - name: doubled

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.commands.report import write_report
-from python_ingest.console.output import output
-from python_ingest.project import Project
-from python_ingest.report.balance import balances, total
-from python_ingest.report.facts import OUTCOMES, Report
-from python_ingest.report.page import page_of
-from python_ingest.report.reading import read_report
 from tests.conftest import ROOT, FeedFolder, delta_nightly
 from tests.lakehouse.conftest import FixtureProject
+from tidemark.base.output import output
+from tidemark.cli.report import write_report
+from tidemark.operate.report.balance import balances, total
+from tidemark.operate.report.facts import OUTCOMES, Report
+from tidemark.operate.report.page import page_of
+from tidemark.operate.report.reading import read_report
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R2
 LOSSY = ("build", "--select", "lossy", "rejected_lossy")
@@ -100,7 +100,9 @@ def reported(cases: FixtureProject, people: FeedFolder, folder: Path) -> Report:
     manifest = cases.manifest()
     tables = [people.feed.table, f"{cases.prefix}_bronze.readings_in"]
     tables += [cases.table("lossy"), cases.table("rejected_lossy"), cases.table("never_built")]
-    lake = Project(ROOT, {people.feed.name: people.feed}, f"{cases.prefix}_ops", tuple(tables), manifest)
+    lake = ProjectWithFeeds(
+        ROOT, f"{cases.prefix}_ops", tuple(tables), manifest, feeds={people.feed.name: people.feed}
+    )
     return read_report(cases.spark, lake, folder / "report.html", 30)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from dbt.cli.main import dbtRunner
 
-from python_ingest.commands.reproduce import reproduce_run
-from python_ingest.errors import TidemarkError, VerificationError
-from python_ingest.history.checkout import code_at
-from python_ingest.history.runs import recorded_runs
-from python_ingest.lake.maintenance import expire
-from python_ingest.project import Project
 from tests.conftest import ROOT, both_formats_nightly, delta_nightly
 from tests.lakehouse.conftest import Guarded
+from tidemark.base.errors import TidemarkError, VerificationError
+from tidemark.cli.reproduce import reproduce_run
+from tidemark.engine.project import Project
+from tidemark.engine.runs.checkout import code_at
+from tidemark.engine.runs.runs import recorded_runs
+from tidemark.maintain.maintenance import expire
 
 pytestmark = [pytest.mark.R1, pytest.mark.R4]
 SEEN = """{{ config(materialized='view') }}
@@ -147,7 +147,7 @@ def test_a_run_is_reproduced_from_its_commit(
     """R4.4: models by macros, plain ones over a view; rows that the run's code does not give are found."""
     root = models.parent
     monkeypatch.chdir(root)
-    project = Project(root, {}, f"{guarded.prefix}_ops")
+    project = Project(root, f"{guarded.prefix}_ops")
     (root / ".gitignore").write_text("target/\nlogs/\n")
     (models / "plain.sql").write_text(PLAIN)
     totals = (models / "totals.sql").read_text()

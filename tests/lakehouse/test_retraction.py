@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import LandingError
 from python_ingest.files.acceptance import Landed
 from python_ingest.files.landing import Lander
 from python_ingest.ops.ingested_files import IngestedFiles
-from python_ingest.project.build import build
-from python_ingest.project.verify import verify
 from tests.conftest import ONLY_TABLES, ROOT, delta_nightly, latest_version, take_back
 from tests.lakehouse.conftest import FIXTURES
+from tidemark.base.errors import LandingError
+from tidemark.engine.project.build import build
+from tidemark.engine.verify.verify import verify
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R1
 Item = tuple[str, str, int]  # id, quantity as text, version
@@ -43,7 +43,7 @@ class Stock:
     spark: SparkSession
     prefix: str
     folder: Path
-    project: project.Project
+    project: ProjectWithFeeds
     landed: dict[str, tuple[list[Item], int, int]] = field(default_factory=dict)
     written: dict[str, tuple[list[Item], int]] = field(default_factory=dict)
     landings: int = 0
@@ -112,7 +112,7 @@ def stock(
     monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path / "target"))
     monkeypatch.setenv("DBT_LOG_PATH", str(tmp_path / "logs"))
     os.chdir(FIXTURES / "retracted")
-    yield Stock(spark, prefix, folder, project.load())
+    yield Stock(spark, prefix, folder, ProjectWithFeeds.load())
     os.chdir(ROOT)
 
 

@@ -11,16 +11,16 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.build import DATA_ONLY, build_models
-from python_ingest.feeds.connections import connection
+from dev.servers.postgresql import Postgres, postgres
+from dev.simulators.shop import shop_days
+from dev.simulators.targets import PostgresTarget
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.postgresql.outcome import LandedTable
-from python_ingest.servers.postgresql import Postgres, postgres
-from python_ingest.simulators.shop import shop_days
-from python_ingest.simulators.targets import PostgresTarget
 from tests.conftest import NIGHTLY
+from tidemark.base.connections import connection
+from tidemark.cli.build import DATA_ONLY, build_models
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R3, pytest.mark.R2]
 DAYS = 20 if NIGHTLY else 8
@@ -47,7 +47,7 @@ class Shop:
     def __init__(self, spark: SparkSession, prefix: str, server: Postgres) -> None:
         self.spark, self.prefix = spark, prefix
         self.database: psycopg.Connection[Any] = server.connect(f"shop_{prefix}")
-        feeds = (project.load().feeds[table] for table in COLUMNS)
+        feeds = (ProjectWithFeeds.load().feeds[table] for table in COLUMNS)
         self.feeds = [feed for feed in feeds if isinstance(feed, TableFeed)]
 
     def land(self) -> list[LandedTable]:

@@ -10,15 +10,15 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import project
-from python_ingest.commands.build import build_models
-from python_ingest.commands.land import land
-from python_ingest.feeds.connections import connection
-from python_ingest.project.verify import verify
-from python_ingest.servers.postgresql import Postgres, postgres
-from python_ingest.simulators.shop import shop_days
-from python_ingest.simulators.targets import PostgresTarget
+from dev.servers.postgresql import Postgres, postgres
+from dev.simulators.shop import shop_days
+from dev.simulators.targets import PostgresTarget
 from tests.conftest import ONLY_TABLES, Lakehouse
+from tidemark.base.connections import connection
+from tidemark.cli.build import build_models
+from tidemark.cli.land import land
+from tidemark.engine.verify.verify import verify
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R2, pytest.mark.R3]
 DAYS, STEP, ROWS, START = 8, 4, 100, date(2025, 3, 26)  # clocks are put forward in Berlin on 2025-03-30
@@ -61,7 +61,7 @@ class Shop:
         self.wrong: list[str] = []
 
     def build(self, *options: str) -> None:
-        lakehouse = project.load()
+        lakehouse = ProjectWithFeeds.load()
         land(self.spark, lakehouse, [lakehouse.feeds[name] for name in FEEDS])
         models = (f"source:bronze.{name}+" for name in FEEDS)
         built = build_models(("--select", *models, *options), lakehouse)

@@ -11,22 +11,22 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pyspark.sql import SparkSession
 
-from python_ingest.clock import utc_now
-from python_ingest.commands.status import EXIT_CODES, show_status
-from python_ingest.project import Project
-from python_ingest.status.feeds import FeedStatus, feed_states
-from python_ingest.status.freshness import Limits
-from python_ingest.status.level import Level
-from python_ingest.status.tables import TableStatus, table_states
 from tests.conftest import ROOT, FeedFolder, both_formats_nightly
 from tests.lakehouse.conftest import Guarded
+from tidemark.base.clock import utc_now
+from tidemark.cli.status import EXIT_CODES, show_status
+from tidemark.operate.status.feeds import FeedStatus, feed_states
+from tidemark.operate.status.freshness import Limits
+from tidemark.operate.status.level import Level
+from tidemark.operate.status.tables import TableStatus, table_states
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R4
 DAY = timedelta(days=1)
 
 
 def _feed(people: FeedFolder) -> FeedStatus:
-    project = Project(ROOT, {"people": people.feed}, people.ops_schema)
+    project = ProjectWithFeeds(ROOT, people.ops_schema, feeds={"people": people.feed})
     (state,) = feed_states(people.spark, project)
     return state
 
@@ -36,8 +36,8 @@ def _tables(guarded: Guarded, **clock: Any) -> dict[str, TableStatus]:
     return {state.table.removeprefix(f"{guarded.prefix}_silver."): state for state in states}
 
 
-def _project(guarded: Guarded) -> Project:
-    return Project(ROOT, {}, f"{guarded.prefix}_ops", manifest=guarded.manifest())
+def _project(guarded: Guarded) -> ProjectWithFeeds:
+    return ProjectWithFeeds(ROOT, f"{guarded.prefix}_ops", manifest=guarded.manifest())
 
 
 def test_a_feed_shows_what_landed_and_what_was_set_aside(people: FeedFolder) -> None:

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from python_ingest.commands.diff import show_differences
-from python_ingest.commands.undo import undo_run
-from python_ingest.console.output import output
-from python_ingest.errors import TidemarkError
-from python_ingest.history.differences import differences
-from python_ingest.history.provenance import git_state
-from python_ingest.history.runs import recorded_runs
-from python_ingest.history.undo import Undo
-from python_ingest.lake.maintenance import expire
-from python_ingest.project import Project
-from python_ingest.project.verify import verify
 from tests.conftest import NIGHTLY, ROOT, both_formats_nightly, delta_nightly, nightly
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tests.lakehouse.test_plain_models import PLAIN
+from tidemark.base.errors import TidemarkError
+from tidemark.base.output import output
+from tidemark.cli.diff import show_differences
+from tidemark.cli.undo import undo_run
+from tidemark.engine.project import Project
+from tidemark.engine.runs.differences import differences
+from tidemark.engine.runs.provenance import git_state
+from tidemark.engine.runs.runs import recorded_runs
+from tidemark.engine.runs.undo import Undo
+from tidemark.engine.verify.verify import verify
+from tidemark.maintain.maintenance import expire
 
 pytestmark = [pytest.mark.R1, pytest.mark.R4]
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -35,7 +35,7 @@ class KilledError(Exception):
 
 
 def _project(fixture: FixtureProject) -> Project:
-    return Project(ROOT, {}, f"{fixture.prefix}_ops")
+    return Project(ROOT, f"{fixture.prefix}_ops")
 
 
 def _undo(fixture: FixtureProject, run: str = "last", *, with_later: bool = False) -> None:
@@ -239,7 +239,7 @@ def test_two_runs_are_compared(
     guarded.said(*MODELS)
     second = _last_run(guarded)
     manifest = guarded.manifest()
-    project = Project(ROOT, {}, f"{guarded.prefix}_ops", manifest=manifest)
+    project = Project(ROOT, f"{guarded.prefix}_ops", manifest=manifest)
     show_differences(guarded.spark, project, "guarded", first[:12])
     guarded.spark.sql(f"delete from {guarded.table('guarded')} where id = 1")
     show_differences(guarded.spark, project, "guarded", first, second)

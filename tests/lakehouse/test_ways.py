@@ -12,10 +12,10 @@ import pytest
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-from python_ingest.project.explain import explain
-from python_ingest.project.verify import verify
 from tests.conftest import ROOT, both_formats_nightly, delta_nightly
 from tests.lakehouse.conftest import FixtureProject
+from tidemark.engine.explain import explain
+from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 SAMPLE = ("--sample", "{'start': '2020-01-02', 'end': '2020-01-03'}")

@@ -16,17 +16,17 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from python_ingest import cli
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.commands.erase import erase
-from python_ingest.commands.history import undo
-from python_ingest.commands.upkeep import maintain
-from python_ingest.errors import TidemarkError
-from python_ingest.project.verify import verify
 from tests import many_commands
 from tests.kills.killed_run import plant
 from tests.kills.points import POINTS
 from tests.month.people import CITIES, ERASED, Feed, Person, email_of
+from tidemark.base.errors import TidemarkError
+from tidemark.cli import main as cli
+from tidemark.cli.erase import erase
+from tidemark.cli.history import undo
+from tidemark.cli.upkeep import maintain
+from tidemark.engine.verify.verify import verify
 
 MODELS = Path("models")
 BY_CITY = MODELS / "gold/people_by_city.sql"

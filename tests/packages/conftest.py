@@ -14,9 +14,9 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from python_ingest.project.verify import verify
 from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject
+from tidemark.engine.verify.verify import verify
 
 FOLDER = "TIDEMARK_PACKAGES"  # a folder that holds each package in a folder of its name
 HUB = {  # by the package's own name, its name on dbt's hub and the version that was tried: docs/packages.md

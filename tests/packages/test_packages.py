@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from python_ingest.incremental import row_by_row
 from tests.conftest import both_formats_nightly, nightly
 from tests.packages.conftest import MakeProject
+from tidemark.engine.incremental import row_by_row
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, nightly]
 IN_FULL = {"days", "all_ids", "numbers", "found_statuses"}

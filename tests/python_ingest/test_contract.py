@@ -12,8 +12,8 @@ from pyspark.sql.types import DataType
 
 from python_ingest.bronze.columns import sql_name
 from python_ingest.bronze.widening import widened
-from python_ingest.errors import LandingError
 from tests.conftest import FeedFolder, MakeFeed
+from tidemark.base.errors import LandingError
 
 pytestmark = [pytest.mark.R1, pytest.mark.R3]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from python_ingest.errors import DeclarationError, LandingError
 from python_ingest.feeds.declarations import choose, feeds_of
+from tidemark.base.errors import DeclarationError, LandingError
 
 
 def source(**changes: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.errors import LandingError
 from python_ingest.feeds.paths import as_uri, regex_of
 from tests.conftest import FeedFolder, MakeFeed, both_formats_nightly, core_on_delta_nightly
+from tidemark.base.errors import LandingError
 
 NAMES = ["a b.csv", "100%.csv", "ü\u00a0€.csv", "a+b=c&d.csv", "[1]{2}.csv", "it's #1;~^`|.csv", "q?.csv"]
 SIGNS = [chr(code) for code in (*range(0x20, 0x180), 0x2028, 0x1F600) if chr(code) not in "/:\\"]

@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from python_ingest.files.failures import disk_full, in_plain_words, is_disk_full
+from python_ingest.files.failures import disk_full, in_plain_words
+from tidemark.spark.failures import is_disk_full
 
 pytestmark = pytest.mark.R1
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from python_ingest.errors import DeclarationError, LandingError
 from python_ingest.feeds.declarations import FileFeed, feeds_of
 from python_ingest.files.acceptance import Landed
 from python_ingest.files.grain import FileGrain, notes
 from tests.conftest import FeedFolder, MakeFeed
 from tests.python_ingest.test_declarations import source
+from tidemark.base.errors import DeclarationError, LandingError
 
 pytestmark = pytest.mark.R1
 

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest import cli, project
-from python_ingest.commands import run
-from python_ingest.commands.land import land
-from python_ingest.errors import DeclarationError, LandingError, TidemarkError
 from python_ingest.feeds.declarations import choose, declared_feeds
 from python_ingest.files.formats.csv import Csv
-from python_ingest.project import Project
-from python_ingest.project.selection import selected_names
-from python_ingest.status.feeds import feed_states
-from python_ingest.status.level import Level
 from tests.conftest import ROOT
+from tidemark.base.errors import DeclarationError, LandingError, TidemarkError
+from tidemark.cli import main as cli
+from tidemark.cli import run
+from tidemark.cli.land import land
+from tidemark.engine import project
+from tidemark.engine.project.selection import selected_names
+from tidemark.operate.status.feeds import feed_states
+from tidemark.operate.status.level import Level
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 
@@ -45,7 +46,7 @@ def test_declarations_are_validated_one_by_one(tmp_path: Path) -> None:
     with pytest.raises(LandingError, match=r"no feed named 'god' \(declared: bad, good, same\)") as unknown:
         choose(feeds, ["god"], invalid)
     assert "Did you mean 'good'?" in unknown.value.fix
-    lakehouse = Project(ROOT, feeds, "ops", invalid=invalid)
+    lakehouse = ProjectWithFeeds(ROOT, "ops", invalid=invalid, feeds=feeds)
     assert [error.feed for error in lakehouse.invalid_among([])] == ["bad", "same"]
     assert [error.feed for error in lakehouse.invalid_among(["good", "bad"])] == ["bad"]
 
@@ -68,7 +69,7 @@ def test_other_feeds_land(
         for name in names
     ]
     feeds, invalid = declared_feeds(nodes)
-    lakehouse = Project(ROOT, feeds, f"{prefix}_ops", invalid=invalid)
+    lakehouse = ProjectWithFeeds(ROOT, f"{prefix}_ops", invalid=invalid, feeds=feeds)
     rows = Csv.rows
 
     def fail(self: Csv, layout: Any, files: Any, targets: Any) -> Any:
@@ -101,7 +102,7 @@ def test_a_run_builds_what_does_not_read_a_failed_feed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """R2.3: the models below a failed feed are left out; the run then fails with the feed's error."""
-    lakehouse = project.load()
+    lakehouse = ProjectWithFeeds.load()
     wrong = DeclarationError("x.yml", "user_events", "external", "wrong", "Correct it.")
     valid = {name: feed for name, feed in lakehouse.feeds.items() if name != "user_events"}
     lakehouse = replace(lakehouse, feeds=valid, invalid={"user_events": wrong})
@@ -113,7 +114,7 @@ def test_a_run_builds_what_does_not_read_a_failed_feed(
         return [], {name: error for name, error in failed.items() if name == "transactions"} | errors
 
     monkeypatch.setattr(project, "embedded_target", lambda root: "")
-    monkeypatch.setattr(project, "load", lambda: lakehouse)
+    monkeypatch.setattr(ProjectWithFeeds, "load", lambda: lakehouse)
     monkeypatch.setattr(run, "hold", lambda folder: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)
     monkeypatch.setattr(run, "land_each", land_each)

@@ -12,13 +12,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.commands.land import land
-from python_ingest.errors import LandingError, SparkLostError, TidemarkError
 from python_ingest.ops import ingested_files
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.ingested_files import IngestedFiles
-from python_ingest.project import Project
 from tests.conftest import FeedFolder
+from tidemark.base.errors import LandingError, SparkLostError, TidemarkError
+from tidemark.cli.land import land
+from tidemark.engine.project import Project
 
 pytestmark = pytest.mark.R1
 
@@ -152,7 +152,7 @@ def test_the_end_of_spark_is_a_sentence(people: FeedFolder, monkeypatch: pytest.
         raise Py4JNetworkError("Answer from Java side is empty")
 
     with monkeypatch.context() as patch:
-        patch.setattr("python_ingest.commands.land.spark_is_lost", lambda spark: True)
+        patch.setattr("python_ingest.land.spark_is_lost", lambda spark: True)
         patch.setattr(BronzeTable, "append", end)
         ended = r"Feed 'people': Spark's process \(the JVM\) ended while reading a\.csv, b\.csv\."
         with pytest.raises(SparkLostError, match=ended):

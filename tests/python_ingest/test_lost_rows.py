@@ -11,12 +11,9 @@ from pyspark.sql import SparkSession
 from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import LandingError
 from python_ingest.files.landing import Lander
 from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_files import IngestedFiles
-from python_ingest.project import Project
-from python_ingest.status.feeds import feed_states
 from tests.conftest import (
     ROOT,
     FeedFolder,
@@ -27,6 +24,9 @@ from tests.conftest import (
     nightly,
     take_back,
 )
+from tidemark.base.errors import LandingError
+from tidemark.operate.status.feeds import feed_states
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R1
 
@@ -49,7 +49,7 @@ def _rows(people: FeedFolder) -> list[tuple[Any, ...]]:
 
 def _doubt(people: FeedFolder) -> str:
     """What `tidemark status` says of bronze."""
-    project = Project(ROOT, {"people": people.feed}, people.ops_schema)
+    project = ProjectWithFeeds(ROOT, people.ops_schema, feeds={"people": people.feed})
     return feed_states(people.spark, project)[0].problem
 
 

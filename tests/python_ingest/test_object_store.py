@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from python_ingest.errors import LandingError
+from dev.servers.object_store import WITHOUT_TAGS, ObjectStore, object_store
 from python_ingest.files import staging
 from python_ingest.files.landing import Lander
-from python_ingest.servers.object_store import WITHOUT_TAGS, ObjectStore, object_store
 from tests.conftest import FeedFolder, MakeFeed
+from tidemark.base.errors import LandingError
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 

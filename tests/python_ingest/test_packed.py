@@ -17,7 +17,6 @@ import pyarrow
 import pytest
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import PackedError
 from python_ingest.feeds.coverage import claims
 from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.feeds.paths import file_of, matcher
@@ -27,6 +26,7 @@ from python_ingest.files.json_arrays import elements, split_array
 from python_ingest.files.workbooks import convert
 from python_ingest.ops.ingested_files import IngestedFiles
 from tests.conftest import FeedFolder, MakeFeed
+from tidemark.base.errors import PackedError
 
 pytestmark = pytest.mark.R1
 

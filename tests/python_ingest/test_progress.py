@@ -7,10 +7,10 @@ import json
 import pytest
 from rich.console import Console
 
-from python_ingest.console.output import Output
 from python_ingest.files.landing import Lander
 from python_ingest.files.progress import Progress, shown
 from tests.conftest import MakeFeed
+from tidemark.base.output import Output
 
 pytestmark = pytest.mark.R1
 

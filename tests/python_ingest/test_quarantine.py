@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.commands.export_rejected import export_rejected
-from python_ingest.errors import LandingError
 from python_ingest.files.landing import Lander
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
 from tests.conftest import NIGHTLY, FeedFolder, MakeFeed
+from tidemark.base.errors import LandingError
+from tidemark.cli.export_rejected import export_rejected
 
 pytestmark = pytest.mark.R1
 

@@ -17,13 +17,18 @@ from pyspark.sql import SparkSession
 
 from python_ingest.bronze.columns import case_twins, has_text_keys
 from python_ingest.bronze.rescued import Rescued
-from python_ingest.commands.landed import print_landed
-from python_ingest.console.output import output
-from python_ingest.errors import LandingError
 from python_ingest.feeds.declarations import feeds_of
 from python_ingest.files.acceptance import Landed
-from python_ingest.files.formats.own_schema import AVRO_NANOS, leaves_of, nanosecond_columns, unreadable
+from python_ingest.files.formats.own_schema import (
+    AVRO_NANOS,
+    leaves_of,
+    nanosecond_columns,
+    unreadable,
+)
+from python_ingest.landed import print_landed
 from tests.conftest import FeedFolder, MakeFeed
+from tidemark.base.errors import LandingError
+from tidemark.base.output import output
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 NANOS = 1_700_000_000_123_456_000

@@ -3,8 +3,8 @@
 from dbt.adapters.base import AdapterPlugin
 from dbt.include import tidemark
 
-from python_ingest.adapter.connections import TidemarkConnectionManager, TidemarkCredentials
-from python_ingest.adapter.impl import TidemarkAdapter
+from tidemark.engine.adapter.connections import TidemarkConnectionManager, TidemarkCredentials
+from tidemark.engine.adapter.impl import TidemarkAdapter
 
 Plugin = AdapterPlugin(
     adapter=TidemarkAdapter,  # type: ignore[arg-type]

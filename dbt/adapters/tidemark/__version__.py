@@ -1,5 +1,5 @@
 """The version that `dbt --version` and dbt's log show: that of the installed package."""
 
-from python_ingest.distribution import version as version_of
+from tidemark.base.distribution import version as version_of
 
 version = version_of()

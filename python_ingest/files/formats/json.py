@@ -18,7 +18,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import JsonOptions
 from python_ingest.feeds.paths import spellings
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.failures import innermost, spark_is_lost
+from python_ingest.files.failures import innermost
 from python_ingest.files.formats.base import compression, origin
 from python_ingest.files.formats.encodings import is_binary, wide_encoding
 from python_ingest.files.formats.inference import inferred_fields
@@ -27,6 +27,7 @@ from python_ingest.files.formats.lines import read_plain_lines
 from python_ingest.files.formats.plain_json import distinct
 from python_ingest.files.inspection import Content
 from python_ingest.files.storage import read_files
+from tidemark.spark.failures import spark_is_lost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -4,7 +4,7 @@ from typing import Any
 
 from dbt_bouncer.check_framework.decorator import check, fail
 
-from python_ingest.sqlcheck.models import findings_of
+from tidemark.engine.sqlcheck.models import findings_of
 
 
 @check

@@ -12,10 +12,10 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql import SparkSession
 
+from dev.servers.kafka import Kafka, kafka
 from python_ingest.feeds.declarations import TopicFeed, feeds_of
 from python_ingest.kafka.landing import TopicLander
 from python_ingest.kafka.outcome import LandedTopic
-from python_ingest.servers.kafka import Kafka, kafka
 from tests.conftest import latest_version
 
 EVENTS = {"device_id": "string", "reading": "decimal(6,2)", "tags": "array<string>"}

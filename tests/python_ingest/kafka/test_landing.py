@@ -14,8 +14,8 @@ import fastavro
 import pytest
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import LandingError
 from tests.python_ingest.kafka.conftest import MakeTopic
+from tidemark.base.errors import LandingError
 
 pytestmark = pytest.mark.R5
 

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
+from dev.servers.postgresql import Postgres, postgres
 from python_ingest.feeds.declarations import TableFeed, feeds_of
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.postgresql.outcome import LandedTable
-from python_ingest.servers.postgresql import Postgres, postgres
 from tests.conftest import latest_version
 
 ORDERS = {

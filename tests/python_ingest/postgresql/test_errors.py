@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import LandingError, TidemarkError
 from python_ingest.postgresql import reading
 from tests.python_ingest.postgresql.conftest import MakeSource, Source
+from tidemark.base.errors import LandingError, TidemarkError
 
 pytestmark = pytest.mark.R3
 

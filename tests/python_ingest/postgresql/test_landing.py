@@ -11,11 +11,11 @@ import pytest
 from psycopg.pq import TransactionStatus
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.errors import LandingError
 from python_ingest.ops.ingested_batches import Batches
 from python_ingest.postgresql import snapshot
 from python_ingest.postgresql.landing import TableLander
 from tests.python_ingest.postgresql.conftest import CREATE_ORDERS, MakeSource
+from tidemark.base.errors import LandingError
 
 pytestmark = pytest.mark.R3
 

@@ -29,7 +29,7 @@
     {{ return(adapter.incremental_plan(query.sql, dict(dbt.plan_request(query.types, changed), key=query['keys']))) }}
 {% endmacro %}
 
-{# What a plan is made from: python_ingest/incremental/plan.py, Request. #}
+{# What a plan is made from: tidemark/engine/incremental/plan.py, Request. #}
 {% macro plan_request(types, changed) %}
     {{ return({
         'key': dbt.as_list(config.get('unique_key')), 'known_keys': adapter.keys_below(model.unique_id, dbt.deferred_below(model)),

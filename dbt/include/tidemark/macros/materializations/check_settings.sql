@@ -1,4 +1,4 @@
-{# Stops a model that has a setting which it cannot follow, before anything runs: python_ingest/adapter/model_settings.py. #}
+{# Stops a model that has a setting which it cannot follow, before anything runs: tidemark/engine/adapter/model_settings.py. #}
 {% macro check_settings() %}
     {% if model.language == 'python' %}
         {% do exceptions.raise_compiler_error(

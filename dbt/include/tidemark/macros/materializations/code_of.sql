@@ -1,4 +1,4 @@
-{# A node's code, read once per command: python_ingest/project/model_code.py. #}
+{# A node's code, read once per command: tidemark/engine/project/model_code.py. #}
 {% macro code_of(unique_id) %}
     {% set known = dbt.run_state('code') %}
     {% if unique_id not in known %}

@@ -1,5 +1,5 @@
 {# The query with the columns of its table, as the contract or `on_schema_change` says, or none if the table was rebuilt with
-   the query's columns instead: python_ingest/adapter/schema_change.py. #}
+   the query's columns instead: tidemark/engine/adapter/schema_change.py. #}
 {% macro conformed(relation, query) %}
     {% if dbt.has_contract() %}
         {% do dbt.check_table(relation, query) %}

@@ -7,7 +7,7 @@
     {{ return('(select * from ' ~ table ~ ' where false)' if version == 0 and dbt.table_format() == 'iceberg' else table ~ ' version as of ' ~ version) }}
 {% endmacro %}
 
-{# The version at which ref() and source() read a table with the var `as_of` (python_ingest/adapter/past.py), or none. #}
+{# The version at which ref() and source() read a table with the var `as_of` (tidemark/engine/adapter/past.py), or none. #}
 {% macro past_version(relation) %}
     {{ return(relation.version if relation.version is defined else none) }}
 {% endmacro %}

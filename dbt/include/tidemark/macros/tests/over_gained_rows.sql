@@ -1,5 +1,5 @@
 {# A test's query over the rows that its table gained since it passed; empty if it needs the other rows, or reads few rows already.
-   One table has changed, and the query looks at each of its rows by itself: python_ingest/incremental/row_by_row.py. #}
+   One table has changed, and the query looks at each of its rows by itself: tidemark/engine/incremental/row_by_row.py. #}
 {% macro over_gained_rows(test, sql) %}
     {% set settings = test.config %}
     {% if dbt.reads_more(test) or dbt.looks_at_rows(test) or dbt.reads_changes(test)

@@ -1,0 +1,1 @@
+"""Tools for this repository, not in the wheel: demo, tour, simulators, local servers."""

@@ -1,0 +1,148 @@
+"""The demo: land and build the real purchase log in three steps, in the lake of all commands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from dev.demo.local_lake import LocalLake
+from dev.demo.remote_lake import RemoteLake
+from dev.demo.rows import show_rows
+from tidemark.base.errors import TidemarkError
+from tidemark.base.interrupts import end, on_interrupt
+from tidemark.base.output import output
+from tidemark.cli.build import DATA_ONLY, build_models
+from tidemark.cli.land import land
+from tidemark.cli.verify import show_verdicts
+from tidemark.engine.project.session import warm_session
+from tidemark.lake.lock import hold
+from tidemark.lake.metastore import metastore
+from tidemark.lake.place import DEFAULT_LAKE, is_remote, lake_folder, lake_location
+from tidemark.project_with_feeds import ProjectWithFeeds
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Lake = LocalLake | RemoteLake
+RAW = Path("data/raw")
+FEEDS = {
+    "transactions": "transactions_*.csv",
+    "user_events": "events_*.csv",
+    "device_events": "device_events_*.json",
+    "inventory_movements": "inventory_movements_*.json",
+}
+
+
+def play(root: Path) -> None:
+    """Run the three steps, verify all tables and print rows of two gold tables.
+
+    Args:
+        root: the project's folder, which must be the current one.
+
+    Raises:
+        LakeBusyError: when another process holds the lake.
+        TidemarkError: when the lake has files that the demo did not write.
+    """
+    files = demo_files()
+    hold(lake_folder())
+    location = lake_location()
+    os.environ["TIDEMARK_RAW"] = f"{location}/inbox"
+    lake: Lake
+    if is_remote():
+        lakehouse = ProjectWithFeeds.load()
+        spark = warm_session(root)
+        lake = RemoteLake(spark)
+        lake.check()
+    else:
+        lake = LocalLake()
+        lake.check()  # before the slow steps
+        lakehouse = ProjectWithFeeds.load()
+        spark = warm_session(root, empty=metastore() is None)
+    if is_remote() or metastore():
+        drop_tables(spark, {table.partition(".")[0] for table in (*lakehouse.tables, lakehouse.ops_schema)})
+        lake.clear()
+    for name in FEEDS:
+        lake.make_folder(f"inbox/{name}")
+    play_step = partial(_step, spark, lakehouse, lake)
+    play_step(
+        "1. Seventeen months of purchases, six days of events and movements",
+        [file for found in files.values() for file in found[:-1]],
+    )
+    play_step("2. The last month, the last day", [found[-1] for found in files.values()])
+    play_step("3. Nothing new", [])
+    output.console.rule("4. The proof: every table against a rebuild", align="left", characters="─")
+    show_verdicts(spark, [])
+    output.console.print()
+    _show(spark, "gold.daily_sales", largest="sales_date")
+    _show(spark, "gold.user_events_by_type", largest="event_count")
+    elsewhere = "" if location == DEFAULT_LAKE else f"TIDEMARK_LAKE={shlex.quote(location)} "
+    output.text(
+        f"The lake is in {location}/. Look around, for example:\n"
+        f"  {elsewhere}.venv/bin/dbt show --quiet --inline "
+        '"select * from gold.customer_sales order by amount desc"'
+    )
+
+
+def demo_files() -> dict[str, list[Path]]:
+    """Return the raw files of each feed of the demo, oldest first.
+
+    Raises:
+        TidemarkError: when the project is not Tidemark's repository, which has them.
+    """
+    files = {name: sorted((RAW / name).glob(pattern)) for name, pattern in FEEDS.items()}
+    missing = [str(RAW / name) for name, found in files.items() if not found]
+    if missing:
+        raise TidemarkError(
+            f"The demo's files are missing: there are none in {', '.join(missing)}.",
+            "Run it in a clone of Tidemark's repository. `tidemark init` has a small feed to try.",
+        )
+    return files
+
+
+def drop_tables(spark: SparkSession, schemas: Iterable[str]) -> None:
+    """Drop schemas of an earlier demo, which are in the catalog and not only in files.
+
+    Args:
+        spark: the session.
+        schemas: their names.
+
+    Raises:
+        TidemarkError: when one of them is of another lake; then none is dropped.
+    """
+    there = sorted(schema for schema in schemas if spark.catalog.databaseExists(schema))
+    warehouse = unquote(f"{spark.conf.get('spark.sql.warehouse.dir')}/")
+    for schema in there:
+        place = unquote(spark.catalog.getDatabase(schema).locationUri)
+        if not place.startswith(warehouse):
+            raise TidemarkError(
+                f"The catalog's schema {schema} is of another lake ({place}), and the demo would drop it.",
+                "Use another catalog in TIDEMARK_METASTORE, or another prefix in TIDEMARK_SCHEMA.",
+            )
+    for schema in there:
+        spark.sql(f"drop schema {schema} cascade")
+
+
+def _step(
+    spark: SparkSession, lakehouse: ProjectWithFeeds, lake: Lake, title: str, files: Sequence[Path]
+) -> None:
+    output.console.rule(title, align="left", characters="─")
+    started = time.monotonic()
+    with on_interrupt(partial(end, last=lake.mark if isinstance(lake, LocalLake) else None)):
+        for file in files:
+            lake.copy(file, f"inbox/{file.parent.name}")
+        try:
+            land(spark, lakehouse, list(lakehouse.feeds.values()))
+            build_models(DATA_ONLY)
+        finally:
+            lake.mark()
+    output.console.print(f"  {time.monotonic() - started:.1f} s in total\n")
+
+
+def _show(spark: SparkSession, name: str, largest: str) -> None:
+    show_rows(spark.table(name).orderBy(largest, ascending=False).limit(5), title=name)

@@ -1,0 +1,212 @@
+"""Land feeds of any kind, and print the outcomes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
+from python_ingest.files.failures import disk_full, spark_lost, unexpected
+from python_ingest.files.landing import Lander
+from python_ingest.files.progress import Progress, shown
+from python_ingest.kafka.landing import TopicLander
+from python_ingest.landed import Outcome, print_landed, rows_of
+from python_ingest.postgresql.landing import TableLander
+from tidemark.base.clock import utc_now
+from tidemark.base.errors import DeclarationError, LandingError, SparkLostError, TidemarkError
+from tidemark.base.interrupts import on_interrupt
+from tidemark.base.output import count_of, output
+from tidemark.engine.project import Project
+from tidemark.lake.place import lake_location
+from tidemark.lake.table_locks import lock_tables, locked
+from tidemark.operate.lineage.landings import report_landing
+from tidemark.spark.failures import is_disk_full, spark_is_lost
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FOLLOW_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class How:
+    """The options of a landing.
+
+    Attributes:
+        replays: land rejected files and records again instead of new ones; only for feeds of files.
+        compares_all: compare all rows of tables again.
+        accepts_loss: continue if messages of a topic were lost.
+    """
+
+    replays: bool = False
+    compares_all: bool = False
+    accepts_loss: bool = False
+
+
+AS_EVER = How()
+
+
+def land(
+    spark: SparkSession,
+    project: Project,
+    feeds: Sequence[Feed | DeclarationError],
+    *,
+    how: How = AS_EVER,
+) -> list[Any]:
+    """Land feeds and print a line for each; if one feed fails, the others still land.
+
+    Args:
+        spark: the session.
+        project: the project.
+        feeds: the feeds; of those with an invalid declaration, the error.
+        how: the options of the landing.
+
+    Returns:
+        The outcomes of the feeds that landed.
+
+    Raises:
+        LandingError: when a feed failed: its source cannot be read, its declaration does not allow what was
+            found, or Spark failed.
+        DeclarationError: when the declaration of the only feed is invalid.
+        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
+    """
+    # a single error is printed as that of the command
+    outcomes, failed = land_each(spark, project, feeds, how=how, prints_errors=len(feeds) > 1)
+    raise_failed(failed, of=len(feeds))
+    return outcomes
+
+
+def land_each(
+    spark: SparkSession,
+    project: Project,
+    feeds: Sequence[Feed | DeclarationError],
+    *,
+    how: How = AS_EVER,
+    prints_errors: bool = True,
+) -> tuple[list[Any], dict[str, TidemarkError]]:
+    """Land feeds as `land` does; return the outcomes, and the errors by the names of the feeds that failed.
+
+    Raises:
+        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
+    """
+    outcomes: list[Any] = []
+    failed: dict[str, TidemarkError] = {}
+    if not feeds:
+        output.text("  nothing to land: no feed is selected", "nothing_selected")
+    for feed in feeds:
+        try:
+            if isinstance(feed, DeclarationError):
+                raise feed
+            outcome = _land_and_print(spark, project, feed, how)
+        except SparkLostError:
+            raise
+        except TidemarkError as error:
+            name = feed.feed if isinstance(feed, DeclarationError) else feed.name
+            failed[name] = error
+            if prints_errors:
+                output.note("not landed", f"{name}: {error}", style="red", feed=name)
+        else:
+            outcomes += [outcome] if outcome is not None else []
+    return outcomes, failed
+
+
+def raise_failed(failed: Mapping[str, TidemarkError], *, of: int) -> None:
+    """Raise an error if feeds failed: their own if only one feed was to land.
+
+    Args:
+        failed: the errors by the names of the feeds.
+        of: how many feeds were to land.
+    """
+    if failed and of == 1:
+        raise next(iter(failed.values()))
+    if failed:
+        raise LandingError(
+            f"{count_of(len(failed), 'feed')} failed to land: {', '.join(failed)}.",
+            "Fix the errors above and land again. What landed is kept; the rest continues from its mark.",
+        )
+
+
+def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: How) -> None:
+    """Land the messages of topics as they arrive, until the process is stopped.
+
+    Raises:
+        LandingError: when a feed is not a topic, or a stream stops.
+    """
+    others = [feed.name for feed in feeds if not isinstance(feed, TopicFeed)]
+    if others:
+        raise LandingError(
+            f"--follow works only for topics; it cannot follow {', '.join(others)}.",
+            "Name only feeds of topics; land the others on a schedule.",
+        )
+    lock_tables([f"{project.ops_schema}.landing", *(feed.table for feed in feeds)])
+    landers = [_topic_lander(spark, project, feed, how) for feed in feeds if isinstance(feed, TopicFeed)]
+    streams = [
+        lander.start(follows=True, told=partial(print_landed, feed, seconds=0.0))
+        for lander, feed in zip(landers, feeds, strict=True)
+    ]
+    output.text(f"  following {', '.join(feed.name for feed in feeds)}; Ctrl-C stops", "following")
+    try:
+        with on_interrupt(signal.default_int_handler):
+            while all(stream.isActive for stream in streams):
+                time.sleep(FOLLOW_SECONDS)
+    except KeyboardInterrupt:
+        output.text("  stopped; the next landing continues from there", "stopped")
+    else:
+        for lander, stream in zip(landers, streams, strict=True):
+            if not stream.isActive:
+                lander.finish(stream)
+    finally:
+        for stream in streams:
+            stream.stop()
+
+
+def _land_and_print(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
+    started, began = time.monotonic(), utc_now()
+    try:
+        with _watched(spark, feed), locked(feed.table, f"{project.ops_schema}.landing"):
+            outcome = _land_one(spark, project, feed, how)
+    except TidemarkError as error:
+        report_landing(spark, project, feed, began, error)
+        raise
+    if outcome is not None:
+        print_landed(feed, outcome, time.monotonic() - started)
+        report_landing(spark, project, feed, began, rows_of(outcome))
+    return outcome
+
+
+def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
+    if isinstance(feed, FileFeed):
+        with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
+            lander = Lander(spark, feed, project.ops_schema, progress=progress)
+            return lander.replay() if how.replays else lander.land()
+    if how.replays:
+        return None
+    with output.status(f"landing {feed.name}"), _watched(spark, feed):
+        if isinstance(feed, TopicFeed):
+            return _topic_lander(spark, project, feed, how).land()
+        assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
+        return TableLander(spark, feed, project.ops_schema, compares_all=how.compares_all).land()
+
+
+@contextmanager
+def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) -> Iterator[None]:
+    """Raise an error of this feed for whatever fails: a full disk, the end of Spark's JVM, another cause."""
+    try:
+        yield
+    except TidemarkError:
+        raise
+    except Exception as error:
+        if spark_is_lost(spark):
+            raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
+        if is_disk_full(error):
+            raise disk_full(feed.name, feed.table, lake_location()) from error
+        raise unexpected(feed.name, feed.declared_in, error) from error
+
+
+def _topic_lander(spark: SparkSession, project: Project, feed: TopicFeed, how: How) -> TopicLander:
+    return TopicLander(spark, feed, project.ops_schema, accepts_loss=how.accepts_loss)

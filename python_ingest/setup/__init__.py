@@ -1,1 +1,0 @@
-"""What `make setup` prepares besides the packages and jars."""

@@ -1,0 +1,81 @@
+"""Random queries: selections, filters, joins, groups, windows and unions, nested in each other."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.tidemark.engine.incremental import random_joins, random_subqueries
+from tests.tidemark.engine.incremental.random_groups import (
+    distinct,
+    grouped,
+    grouped_windows,
+    windowed,
+)
+from tests.tidemark.engine.incremental.random_relations import (
+    TABLES,
+    Relation,
+    expression,
+    filtered,
+    narrowed,
+    table,
+)
+
+__all__ = ["TABLES", "Relation", "random_query"]
+STEPS = {
+    filtered: 2,
+    random_joins.joined: 4,
+    random_joins.chained: 3,
+    random_joins.twice: 2,
+    random_joins.united: 3,
+    random_joins.limited_union: 0.3,
+    grouped: 4,
+    grouped_windows: 2,
+    distinct: 1,
+    windowed: 3,
+    random_subqueries.exists: 3,
+    random_subqueries.scalar: 2,
+}
+
+
+def random_query(dice: Random) -> Relation:
+    """Return a random query with a key."""
+    relation = table(dice)
+    steps = [*STEPS, projected, guarded]
+    weights = [*STEPS.values(), 2, 1]
+    for step in dice.choices(steps, weights, k=dice.choice((1, 1, 2, 2, 3))):
+        relation = narrowed(step(relation, dice), dice)
+    return relation if relation.key is not None else grouped(relation, dice)
+
+
+def projected(relation: Relation, dice: Random) -> Relation:
+    """Compute expressions of some columns; those of the key stay as they are, or are doubled."""
+    columns, parts = {}, []
+    for name, kind in relation.columns.items():
+        template, other = "{}", kind
+        if name in (relation.key or ()):
+            template = "{} * 2 + 1" if kind == "int" and dice.random() < 0.2 else template
+        elif dice.random() < 0.5:
+            template, other = expression(kind, dice)
+        columns[name] = other
+        parts.append(f"{template.format(name)} as {name}")
+    return Relation(f"select {', '.join(parts)} from ({relation.sql}) as rows", columns, relation.key)
+
+
+def guarded(relation: Relation, dice: Random) -> Relation:
+    """Compute what would fail for rows that a condition leaves out."""
+    numbers, texts = relation.of_types(("int",)), relation.of_types(("string",))
+    name = relation.fresh("guarded")
+    if texts and (not numbers or dice.random() < 0.5):
+        of = dice.choice(texts)
+        call, kind, where = f"cast({of} as int)", "int", f"{of} in ('1', '2')"
+    elif numbers:
+        of = dice.choice(numbers)
+        call, kind, where = f"100 div {of}", "bigint", f"{of} <> 0"
+    else:
+        return filtered(relation, dice)
+    sql = f"select *, {call} as {name} from ({relation.sql}) as rows where {where}"
+    if dice.random() < 0.5:
+        sql = (
+            f"select *, {call} as {name} from (select * from ({relation.sql}) as rows where {where}) as rows"
+        )
+    return Relation(sql, {**relation.columns, name: kind}, relation.key)

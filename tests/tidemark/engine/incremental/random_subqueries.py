@@ -1,0 +1,71 @@
+"""Steps of random queries with subqueries in expressions: exists, in, and subqueries for a value."""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.tidemark.engine.incremental.random_groups import grouped
+from tests.tidemark.engine.incremental.random_joins import joined
+from tests.tidemark.engine.incremental.random_relations import (
+    NUMBERS,
+    Relation,
+    condition,
+    filtered,
+    pair,
+    pairs,
+    table,
+)
+
+
+def exists(relation: Relation, dice: Random) -> Relation:
+    """Keep the rows for which another query has rows, or has none."""
+    other = dice.choice(
+        (table, lambda dice: grouped(table(dice), dice), lambda dice: joined(table(dice), dice))
+    )(dice)
+    found = pairs(relation, other)
+    if not found:
+        return filtered(relation, dice)
+    left, right = pair(found, other, dice)
+    same = f"inside.{right} {dice.choice(('=', '=', '<=>'))} outside.{left}"
+    if dice.random() < 0.3:
+        same += " and " + dice.choice(
+            (condition(other, dice, "inside."), condition(relation, dice, "outside."))
+        )
+    inside = f"(select 1 from ({other.sql}) as inside where {same})"
+    member = f"(select inside.{right} from ({other.sql}) as inside where {condition(other, dice, 'inside.')})"
+    wanted = dice.choices(
+        (
+            f"exists {inside}",
+            f"not exists {inside}",
+            f"outside.{left} in {member}",
+            f"(outside.{left} in {member} or {condition(relation, dice, 'outside.')})",
+            f"(exists {inside} or {condition(relation, dice, 'outside.')})",
+            f"outside.{left} not in {member}",
+        ),
+        (4, 4, 4, 1, 1, 0.5),
+    )[0]
+    return Relation(
+        f"select * from ({relation.sql}) as outside where {wanted}", relation.columns, relation.key
+    )
+
+
+def scalar(relation: Relation, dice: Random) -> Relation:
+    """Compute a value of the other rows, in a column or a condition."""
+    other = table(dice)
+    found = pairs(relation, other)
+    if not found:
+        return filtered(relation, dice)
+    left, right = dice.choice(found)
+    counted = dice.choice(list(other.columns))
+    call = dice.choice(("count({})", "count(distinct {})", "max({})"))
+    kind = other.columns[counted] if call.startswith("max") else "bigint"
+    where = f" where inside.{right} = outside.{left}" if dice.random() < 0.8 else ""
+    if where and dice.random() < 0.3:
+        where += f" and {condition(other, dice, 'inside.')}"
+    value = f"(select {call.format(f'inside.{counted}')} from ({other.sql}) as inside{where})"
+    if kind in NUMBERS and dice.random() < 0.4:
+        sql = f"select * from ({relation.sql}) as outside where {value} > 1"
+        return Relation(sql, relation.columns, relation.key)
+    name = relation.fresh("value")
+    sql = f"select outside.*, {value} as {name} from ({relation.sql}) as outside"
+    return Relation(sql, {**relation.columns, name: kind}, relation.key)

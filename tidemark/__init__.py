@@ -1,0 +1,1 @@
+"""Tidemark: an incremental lakehouse on dbt and Spark."""

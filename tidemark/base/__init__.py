@@ -1,0 +1,1 @@
+"""What all rooms use: errors, time, output, messages, connections."""

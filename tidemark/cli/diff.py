@@ -1,0 +1,84 @@
+"""`tidemark diff`: the rows by which a table differs between two runs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from tidemark.base.errors import TidemarkError
+from tidemark.base.output import NARROW, output
+from tidemark.engine.project import Project
+from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.runs.differences import ADDED, CHANGED, Difference, differences, version_after
+from tidemark.engine.runs.runs import choose_run, recorded_runs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SIGNS = {ADDED: "+", CHANGED: "~"}
+
+
+def show_differences(
+    spark: SparkSession, project: Project, name: str, first: str, last: str | None = None
+) -> None:
+    """Print how many rows of a table were added, removed and changed between two runs, and the first of them.
+
+    Args:
+        spark: the session.
+        project: the project.
+        name: a model, seed or snapshot, as `name` or `schema.name`.
+        first: the run before, as `choose_run` has it.
+        last: the run after; None for the present table.
+
+    Raises:
+        TidemarkError: if there is no such table or run, or one of the two versions is gone.
+    """
+    started = time.monotonic()
+    node = _node(project, name)
+    table = table_of(node)
+    runs = recorded_runs(spark, project.ops_schema)
+    before = version_after(runs, choose_run(runs, first), table)
+    after = version_after(runs, choose_run(runs, last), table) if last else None
+    keys = node.config.get("unique_key") or []
+    by = [keys] if isinstance(keys, str) else list(keys)
+    found = differences(spark, table, by, before, after)
+    said = ", ".join(f"{number:,} {kind}" for kind, number in found.counts.items() if number)
+    columns = {"columns_added": found.columns_added, "columns_removed": found.columns_removed}
+    facts: dict[str, Any] = {"before": before, "after": after, **found.counts, **columns}
+    output.row("compared", table, said or "no row differs", time.monotonic() - started, **facts)
+    for word, names in (("new", found.columns_added), ("gone", found.columns_removed)):
+        if names:
+            output.note("columns", f"{word}, and not compared: {', '.join(names)}")
+    for difference in found.shown:
+        row = {"kind": difference.kind, "key": difference.key, "values": difference.values}
+        output.text(_line(difference), "difference", **row)
+    more = sum(found.counts.values()) - sum(difference.number for difference in found.shown)
+    if more > 0:
+        output.text(f"    … and {more:,} more", "more", rows=more)
+
+
+def _node(project: Project, name: str) -> Any:
+    """Return the node of dbt's manifest whose table has a name."""
+    nodes = stored(project.manifest)
+    found = [node for node in nodes if name in (node.name, node.alias, table_of(node))]
+    if len(found) != 1:
+        many = ", ".join(table_of(node) for node in found)
+        raise TidemarkError(
+            f"{len(found)} tables are called {name}: {many}." if found else f"No model builds {name}.",
+            "Give schema.name." if found else "`dbt ls --resource-type model` lists the models.",
+        )
+    return found[0]
+
+
+def _line(difference: Difference) -> str:
+    """Return a difference as one line: its sign, its key, and its values or `old → new`."""
+    key = ", ".join(f"{name}={value}" for name, value in difference.key.items())
+    if difference.kind == CHANGED:
+        values = [f"{name} {old} → {new}" for name, (old, new) in difference.values.items()]
+    else:
+        side = 1 if difference.kind == ADDED else 0
+        values = [f"{name}={pair[side]}" for name, pair in difference.values.items()]
+    times = f" ({difference.number} times)" if difference.number > 1 else ""
+    line = f"    {SIGNS.get(difference.kind, '-')} {key}{times}{': ' if values else ''}{', '.join(values)}"
+    line = " ".join(line.splitlines())
+    return line if len(line) <= NARROW else f"{line[: NARROW - 1]}…"

@@ -1,0 +1,63 @@
+"""`tidemark explain`: what the next run would do for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.filesize import decimal
+
+from tidemark.base.errors import UnprovenError
+from tidemark.base.output import count_of, output
+from tidemark.engine.explain import explain
+from tidemark.engine.project.nodes import VIEWS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def show_plans(
+    spark: SparkSession, selection: Sequence[str], variables: Mapping[str, Any] | None = None
+) -> None:
+    """Print what the next run would do for each model.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+        variables: values of `--vars`.
+
+    Raises:
+        UnprovenError: when a model cannot be planned; the others are printed before.
+    """
+    plans = explain(spark, selection, variables)
+    for plan in plans:
+        output.text(f"  {plan.table}")
+        if plan.failed is not None:
+            output.text(f"    not known: {plan.failed}")
+        for read in plan.reads:
+            size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
+            output.text(f"    reads {read.source} {read.said}{size}")
+            if read.touches:
+                output.text(f"    goes back to {read.source} for {read.touches}")
+        if not plan.reads and plan.failed is None and not plan.unproven:
+            output.text(f"    {_without_reads(plan.materialized)}")
+        if plan.unproven:
+            output.text(f"    not proven: {plan.unproven}")
+        if plan.waits_for:
+            output.text(f"    after {', '.join(plan.waits_for)}, which the run changes first")
+    failed = [plan.table for plan in plans if plan.failed is not None]
+    if failed:
+        raise UnprovenError(
+            f"It is not known what the next run would do with {count_of(len(failed), 'table')}: "
+            f"{', '.join(failed)}.",
+            "The lines above say why.",
+        )
+
+
+def _without_reads(materialized: str) -> str:
+    """Return what a run does with a model whose sources the engine does not follow."""
+    if materialized in VIEWS:
+        return f"{materialized}: stores no rows"
+    if materialized != "incremental":
+        return f"{materialized}: computed as a whole by each run"
+    return "reads no table: computed as a whole"

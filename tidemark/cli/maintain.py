@@ -1,0 +1,128 @@
+"""`tidemark maintain`: clusters, compaction, expiry and logs, with one line for each table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from python_ingest.ops import STATE_TABLES
+from tidemark.base.errors import LakeBusyError, TidemarkError
+from tidemark.base.output import count_of, output
+from tidemark.engine.project import Project
+from tidemark.engine.project.nodes import table_of
+from tidemark.lake.retention import Kept
+from tidemark.lake.table_locks import locked
+from tidemark.maintain.clustering_by_format import clusterings_of
+from tidemark.maintain.maintenance import chosen_tables, maintain
+from tidemark.maintain.maintenance_plan import plan
+from tidemark.operate.report.words import size
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def show_plan(spark: SparkSession, project: Project, names: Sequence[str], kept: Kept) -> None:
+    """Print what maintenance would do to each table.
+
+    Args:
+        spark: the session.
+        project: the project.
+        names: tables, `schema.name`; empty for all.
+        kept: how long versions and logs are kept.
+
+    Raises:
+        TidemarkError: if a table cannot be clustered by the columns that are declared for it.
+    """
+    tables = chosen_tables(spark, _tables(project), names)
+    for planned in plan(spark, tables, kept, project.ops_schema, declared_clustering(project)):
+        said = [f"{count_of(planned.small_files, 'file')} to merge"] if planned.small_files else []
+        if planned.clustered_by:
+            new = f"{count_of(planned.new.number, 'new file')} ({size(planned.new.bytes)})"
+            columns = ", ".join(planned.clustered_by)
+            said.append(f"{new if planned.new.number else 'nothing new'} to cluster by {columns}")
+        if planned.unread:
+            said.append(f"versions kept for {', '.join(planned.unread)}")
+        said += [f"{planned.old:,} old to delete"] if planned.old else []
+        said += [f"{count_of(planned.log, 'file')} of the log to delete"] if planned.log else []
+        said += ["retention to set"] if planned.lacks else []
+        facts = {"small_files": planned.small_files, "old": planned.old, "unread": planned.unread}
+        clusters = {"files_to_cluster": planned.new.number, "bytes_to_cluster": planned.new.bytes}
+        facts |= {"clustered_by": list(planned.clustered_by), **clusters, "log_files": planned.log}
+        output.row("planned", planned.table, "; ".join(said) or "nothing to do", 0.0, **facts)
+
+
+def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str], kept: Kept) -> None:
+    """Cluster tables or merge their small files, then delete old versions, and print a line for each table.
+
+    A table is locked while it is maintained. One that another process writes is left out.
+
+    Args:
+        spark: the session.
+        project: the project.
+        names: tables, `schema.name`; empty for all.
+        kept: how long versions and logs are kept.
+
+    Raises:
+        TidemarkError: before anything is done, if a table cannot be clustered by its declared columns; at the
+            end, if versions were kept for a model, or another process held a table.
+    """
+    unread, busy = [], []
+    tables = chosen_tables(spark, _tables(project), names)
+    clusterings = clusterings_of(spark, tables, declared_clustering(project))
+    for table in tables:
+        try:
+            with locked(table):
+                done = maintain(spark, table, kept, project.ops_schema, clusterings.get(table))
+        except LakeBusyError as error:
+            busy.append(error.what)
+            continue
+        said = [f"{count_of(done.before, 'file')} into {done.after:,}"] if done.before else []
+        said += [f"clustered by {', '.join(done.clustered_by)}"] if done.before and done.clustered_by else []
+        said += [f"{count_of(done.deleted, 'file')} deleted"] if done.deleted else []
+        said += [f"{count_of(done.log, 'file')} of the log deleted"] if done.log else []
+        said += ["retention set"] if done.is_set else []
+        said += ["old versions kept"] if done.unread else []
+        facts = {"before": done.before, "after": done.after, "deleted": done.deleted, "log_deleted": done.log}
+        output.row("maintained", table, "; ".join(said) or "no change", done.seconds, **facts)
+        unread += [f"{table} by {reader}" for reader in done.unread]
+    if busy:
+        raise TidemarkError(" ".join(busy), "The other tables are maintained. Run the command again later.")
+    if unread:
+        raise TidemarkError(
+            f"Some versions older than {kept.hours} hours have not been read yet: {'; '.join(unread)}.",
+            "Run these models first, or keep more hours. Without these versions they must be rebuilt.",
+        )
+
+
+def _tables(project: Project) -> list[str]:
+    """Return the project's tables and the state tables."""
+    return [*project.tables, *(f"{project.ops_schema}.{name}" for name in STATE_TABLES)]
+
+
+def declared_clustering(project: Project) -> dict[str, list[str]]:
+    """Return the columns by which each table is to be clustered.
+
+    They are `meta.cluster_by` of a model, seed, snapshot or feed, or `liquid_clustered_by` of a model, as in
+    dbt-databricks.
+
+    Args:
+        project: the project, parsed.
+
+    Raises:
+        TidemarkError: if a declaration is neither a column nor a list of columns.
+    """
+    if project.manifest is None:
+        return {}
+    nodes = (*project.manifest.nodes.values(), *project.manifest.sources.values())
+    declared = {}
+    for node in nodes:
+        columns = (node.config.get("meta") or {}).get("cluster_by") or node.config.get("liquid_clustered_by")
+        columns = [columns] if isinstance(columns, str) else columns
+        if columns and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+            raise TidemarkError(
+                f"cluster_by of {node.name} is {columns}.",
+                f"Set it to a column or a list of columns: {node.original_file_path}, or its properties.",
+            )
+        if columns:
+            declared[table_of(node)] = columns
+    return declared

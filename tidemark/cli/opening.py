@@ -1,0 +1,35 @@
+"""Open the project for a command: its target, its lake, its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidemark.base.messages import first_sentence
+from tidemark.base.output import output
+from tidemark.engine.project import Project, choose_target, enter_root, load
+from tidemark.engine.project.lenient import load_to_read
+from tidemark.lake.lock import hold
+from tidemark.lake.place import lake_folder
+
+
+def opened() -> Project:
+    """Choose a target with Spark in the process, lock the lake before slow steps, parse the project."""
+    choose_target(enter_root())
+    hold(lake_folder())
+    return load()
+
+
+def opened_to_read() -> Project:
+    """Choose a target with one session, which may be on a server, and parse the project."""
+    choose_target(enter_root(), may_be_remote=True)
+    return load()
+
+
+def opened_with(variables: Mapping[str, Any]) -> Project:
+    """Open the project to read, with values of `--vars`; print a note for each broken data test."""
+    choose_target(enter_root(), may_be_remote=True)
+    lakehouse, broken = load_to_read(variables)
+    for message in broken.tests:
+        output.note("broken test", first_sentence(message))
+    return lakehouse

@@ -1,0 +1,158 @@
+"""`tidemark prove`: try models on random histories, without a lake, with a line of output for each model."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from tidemark.base.errors import VerificationError
+from tidemark.base.output import count_of, output
+from tidemark.engine.project import PARSE, invoke_dbt
+from tidemark.engine.project.session import warm_session
+from tidemark.engine.prove.counterexample import DIFFER, TIED, unit_test
+from tidemark.engine.prove.drawing import Drawn
+from tidemark.engine.prove.histories import draw, subsets
+from tidemark.engine.prove.models import Candidate, candidates, reason_of
+from tidemark.engine.prove.proof import Model, Tried, try_histories
+from tidemark.engine.prove.roles import ordering
+from tidemark.engine.prove.shrinking import shrink
+from tidemark.lake.place import LAKE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+# settings for many queries of few rows
+FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@contextmanager
+def scratch_lake() -> Iterator[None]:
+    """Use an empty lake in a temporary folder while the context is open."""
+    before = os.environ.get(LAKE)
+    with tempfile.TemporaryDirectory(prefix="tidemark_prove_") as folder:
+        os.environ[LAKE] = folder
+        try:
+            yield
+        finally:
+            os.environ.pop(LAKE)
+            if before is not None:
+                os.environ[LAKE] = before
+
+
+def prove_models(root: Path, selection: Sequence[str], histories: int, seed: int) -> None:
+    """Try models on random histories of their sources, and print a line for each model.
+
+    Args:
+        root: the project's folder.
+        selection: dbt selectors; empty for all models.
+        histories: how many histories to try for each combination of changed sources.
+        seed: the seed of the random histories.
+
+    Raises:
+        VerificationError: when a table differs from its rebuild, or a model's SQL cannot give what a rebuild
+            gives.
+    """
+    with scratch_lake():
+        manifest = invoke_dbt(["--quiet", *PARSE])
+        spark = warm_session(root)
+        for name, value in FEW_ROWS.items():
+            spark.conf.set(name, value)
+        wrong = [
+            one.name
+            for one in candidates(spark, manifest, selection)
+            if not _prove(spark, one, histories, seed)
+        ]
+        if wrong:
+            raise VerificationError(
+                f"{count_of(len(wrong), 'model')} not proven: {', '.join(wrong)}.",
+                "Several right answers: end the order with a key. "
+                "Rows that differ: keep the printed unit test and report the history. "
+                "Findings: docs/static_checks.md.",
+            )
+
+
+def _prove(spark: SparkSession, candidate: Candidate, histories: int, seed: int) -> bool:
+    started = time.monotonic()
+    for finding in candidate.findings:
+        output.row("refused", candidate.name, finding, 0.0)
+    if candidate.model is None:
+        output.row("not tried", candidate.name, f"not tried: {candidate.why}", 0.0)
+        return not candidate.findings
+    total = Total()
+    try:
+        for changed in subsets(candidate.model):
+            drawn = draw(candidate.model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
+            found = try_histories(spark, candidate.model, changed, drawn)
+            total.add(found)
+            if found.wrong:
+                _show(spark, candidate.model, changed, drawn, found)
+                return False
+    except Exception as reason:  # the other models are tried all the same
+        said = f"not tried: {reason_of(reason)}"
+        output.row("not tried", candidate.name, said, time.monotonic() - started)
+        return not candidate.findings
+    event = "proved" if total.histories else "not tried"
+    output.row(event, candidate.name, total.said, time.monotonic() - started)
+    return not candidate.findings
+
+
+@dataclass
+class Total:
+    """What all combinations of changed sources showed of a model.
+
+    Attributes:
+        histories, repeated, tied: how many histories were compared, had two rows of one key, and had ties.
+        ways: the ways that were tried.
+    """
+
+    histories: int = 0
+    repeated: int = 0
+    tied: int = 0
+    ways: set[str] = field(default_factory=set)
+
+    def add(self, found: Tried) -> None:
+        """Add what one combination showed."""
+        self.ways.add(found.plan.how)
+        if found.plan.way != "full":
+            self.histories += found.histories
+            self.repeated += found.repeated
+            self.tied += len(found.tied)
+
+    @property
+    def said(self) -> str:
+        """The result in words."""
+        dropped = [
+            f"{number:,} more had {what}"
+            for number, what in ((self.repeated, "two rows of one key"), (self.tied, "ties in an order"))
+            if number
+        ]
+        ways = "; ".join(sorted(self.ways))
+        if not self.histories:
+            return "; ".join([f"not tried: {ways}", *dropped])
+        return "; ".join([f"{self.histories:,} histories, 0 rows differ ({ways})", *dropped])
+
+
+def _show(spark: SparkSession, model: Model, changed: tuple[str, ...], drawn: Drawn, found: Tried) -> None:
+    """Print the smallest history after which the table differs, or for which there are several right ones."""
+    smallest, shown, rebuilt = shrink(spark, model, changed, drawn, min(found.wrong))
+    is_tied = not shown.differing
+    if is_tied:
+        why = "its order has ties" if ordering(model.tree) else "it depends on the order of its rows"
+        said = f"the query has several right answers: {why}"
+    else:
+        said = f"after changes of {', '.join(changed)} ({shown.plan.how})"
+    output.row("tied" if is_tied else "differs", model.table, said, 0.0)
+    output.text(unit_test(model, smallest, rebuilt, shown.wrong[0], TIED if is_tied else DIFFER))

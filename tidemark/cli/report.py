@@ -1,0 +1,48 @@
+"""`tidemark report`: a page about the operation of the lake."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tidemark.base.errors import TidemarkError
+from tidemark.base.output import count_of, output
+from tidemark.cli.opening import opened_to_read
+from tidemark.engine.project.session import warm_session
+from tidemark.operate.report.attention import points_of
+from tidemark.operate.report.drawing import check_packages
+from tidemark.operate.report.page import page_of
+from tidemark.operate.report.reading import read_report
+
+DEFAULT = Path("site/report.html")
+
+
+def write_report(out: Path | None, days: int) -> None:
+    """Write the page, and print what needs attention.
+
+    Args:
+        out: the HTML file, DEFAULT in the project's folder if None; an existing file is replaced.
+        days: how far runs and landings go back.
+
+    Raises:
+        TidemarkError: if packages are missing, or the file cannot be written.
+    """
+    check_packages()
+    project = opened_to_read()
+    page = out or project.root / DEFAULT
+    report = read_report(warm_session(project.root, may_be_remote=True), project, page, days)
+    text = page_of(report)
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TidemarkError(
+            f"The report cannot be written to {page}: {error.strerror}.", "Give another file with --out."
+        ) from None
+    points = points_of(report)
+    for point in points:
+        style = "red" if point.level == "error" else "yellow"
+        output.note(point.level, point.what, style=style, fix=point.fix)
+    shown = os.path.relpath(page)
+    said = f"{shown}: {count_of(report.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
+    output.text(said, "report", path=page, runs=report.run_count, points=len(points))

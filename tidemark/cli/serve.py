@@ -1,0 +1,58 @@
+"""`tidemark serve`: a Spark Connect server for the lake, in the foreground."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from tidemark.base.errors import TidemarkError
+from tidemark.base.interrupts import on_interrupt
+from tidemark.base.output import output
+from tidemark.engine.project import settings_of_server
+from tidemark.lake.place import lake_location
+from tidemark.spark.hive_schema import prepare_catalog
+from tidemark.spark.jars import check_jars
+from tidemark.spark.server.common import ServerEndedError, answers
+from tidemark.spark.server.connect import PORT, address_of, spark_connect
+
+
+def serve_lake(root: Path, port: int) -> None:
+    """Start a server, say how to use it, and wait until Ctrl-C.
+
+    Args:
+        root: the folder of the parsed project, which must be the current one; this process holds its lake.
+        port: the server's port on 127.0.0.1.
+
+    Raises:
+        TidemarkError: if the port is taken, the jars are missing, or the server ends by itself.
+    """
+    settings = settings_of_server(root)
+    check_jars(settings, root)
+    prepare_catalog()
+    if answers(port):
+        raise TidemarkError(
+            f"Port {port} is taken: another program listens there.",
+            "Choose another one with `tidemark serve --port …`.",
+        )
+    log = root / "logs" / "spark_connect.log"
+    log.parent.mkdir(exist_ok=True)
+    try:
+        with on_interrupt(signal.default_int_handler), suppress(KeyboardInterrupt), ExitStack() as servers:
+            with output.status("starting Spark"):
+                process = servers.enter_context(spark_connect(settings, port, log))
+            _say(port)
+            process.wait()
+            raise ServerEndedError
+    except ServerEndedError as error:
+        raise TidemarkError("The Spark Connect server ended by itself.", f"{log} says why.") from error
+
+
+def _say(port: int) -> None:
+    address = "" if port == PORT else f"TIDEMARK_CONNECT={address_of(port)} "
+    output.text(
+        f"Spark Connect serves {lake_location()} at {address_of(port)}. In another shell: "
+        f"`{address}DBT_TARGET=connect dbt run`. Ctrl-C ends it.",
+        "serving",
+        address=address_of(port),
+    )

@@ -1,0 +1,39 @@
+"""`tidemark undo`: set tables back to the versions before a run, with one line for each table."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from tidemark.base.output import count_of, output
+from tidemark.engine.project import Project
+from tidemark.engine.runs.undo import Undo
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def undo_run(spark: SparkSession, project: Project, name: str, *, with_later: bool = False) -> None:
+    """Take a run back and print a line for each table.
+
+    Args:
+        spark: the session.
+        project: the project.
+        name: the beginning of a run's invocation_id, or `last`.
+        with_later: whether to take back later runs that depend on it, too.
+
+    Raises:
+        TidemarkError: if the run cannot be undone.
+    """
+    undo = Undo(spark, project)
+    plan = undo.plan(name, with_later=with_later)
+    for run in reversed(plan.runs):
+        output.note("undoing", run.said, run=run.id)
+    started = time.monotonic()
+    for done in undo.run(plan, with_later=with_later):
+        said = "dropped: the run created it" if done.before is None else f"back at version {done.before}"
+        facts = {"before": done.before, "version": done.version}
+        output.row("undone", done.table, said, time.monotonic() - started, **facts)
+        started = time.monotonic()
+    said = f"{count_of(len(plan.runs), 'run')} undone"
+    output.row("recorded", f"{project.ops_schema}.runs", said, time.monotonic() - started)

@@ -1,0 +1,1 @@
+"""The engine: how models are read, updated, recorded and verified."""

@@ -1,0 +1,180 @@
+"""Explain what the next run would do for each model, and why, without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tidemark.base.messages import first_sentence, sentence
+from tidemark.engine.incremental.analysis import plan_of
+from tidemark.engine.incremental.plan import request_of
+from tidemark.engine.incremental.session_catalog import types_of
+from tidemark.engine.incremental.statement_catalog import catalog_of
+from tidemark.engine.project.compiled import Compiled, Source
+from tidemark.engine.project.compiled_models import compiled_models
+from tidemark.engine.project.sql_header import created_for
+from tidemark.lake.delta_statements import log_of
+from tidemark.lake.table_format import DELTA, snapshots_of, table_exists, table_format
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a model would read from one source.
+
+    Attributes:
+        source: `schema.name`.
+        said: which versions, and why these.
+        rows: rows that these versions wrote to the source, or all rows for a full scan.
+        bytes: the bytes of those rows.
+        is_idle: whether there is nothing to read.
+        touches: the values of a column for which it would also read older rows of the source, or empty.
+    """
+
+    source: str
+    said: str
+    rows: int
+    bytes: int
+    is_idle: bool = False
+    touches: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the next run would do with one model.
+
+    Attributes:
+        table: `schema.name`.
+        reads: what it would read in the current state.
+        waits_for: upstream models that the same run would change first, so that it may read more.
+        unproven: why nothing proves its table, so that its reads are unknown; empty if it is proven.
+        failed: why it cannot be planned, or None.
+        materialized: as in dbt.
+    """
+
+    table: str
+    reads: tuple[Read, ...]
+    waits_for: tuple[str, ...]
+    unproven: str = ""
+    failed: str | None = None
+    materialized: str = "incremental"
+
+    @property
+    def idle(self) -> bool:
+        return not self.unproven and self.failed is None and all(read.is_idle for read in self.reads)
+
+
+def explain(
+    spark: SparkSession, selection: Sequence[str], variables: Mapping[str, Any] | None = None
+) -> list[Plan]:
+    """Plan models without running them. A model that cannot be planned stops no other.
+
+    Args:
+        spark: the session.
+        selection: dbt selectors; empty for all models.
+        variables: values of `--vars` of the next run; None for those of the runs that built the tables.
+
+    Returns:
+        A plan for each model; models come after those that they read.
+    """
+    plans: dict[str, Plan] = {}
+    waiting = {model.table: model for model in compiled_models(spark, selection, "explain", variables)}
+    while waiting:
+        ready = [
+            model
+            for model in waiting.values()
+            if not waiting.keys() & {source.name for source in model.reads}
+        ]
+        for model in ready:
+            plans[model.table] = _plan(spark, model, plans)
+            del waiting[model.table]
+    return list(plans.values())
+
+
+def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
+    if model.hidden or model.failed is not None:
+        failed = model.needs_variables or f"it does not compile: {first_sentence(model.failed or '')}"
+        return Plan(model.table, (), (), failed=failed)
+    try:
+        with created_for(spark, model.header):
+            return _planned_reads(spark, model, below)
+    except Exception as error:  # one model that cannot be planned stops no other
+        return Plan(model.table, (), (), failed=sentence(error))
+
+
+def _planned_reads(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
+    sources = [below[source.name] for source in model.reads if source.name in below]
+    waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
+    reads = (
+        replace(_read(spark, source), touches=model.prunes.get(source.name, ""))
+        for source in _planned(spark, model)
+    )
+    return Plan(model.table, tuple(reads), waits_for, model.way.why_unproven, None, model.materialized)
+
+
+def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
+    """Yield what a model reads; of a plain model, how its query allows its changed sources to be read."""
+    if model.request is None:
+        yield from model.reads
+        return
+    request = request_of({**model.request, "types": types_of(spark, model.sql)})
+    plan = plan_of(catalog_of(spark), model.sql, request)
+    for source in model.reads:
+        if plan.way == "full":
+            yield replace(source, state="full", after=None, said=f"as of version {source.last} ({plan.how})")
+        elif source.state == "incremental":
+            yield replace(source, said=f"{source.said} ({plan.how})")
+        else:
+            yield source
+
+
+def _read(spark: SparkSession, source: Source) -> Read:
+    rows, size = 0, 0
+    is_idle = source.state == "nothing new"
+    if not is_idle and source.last is not None and table_exists(spark, source.name):
+        if source.after is None:
+            rows, size = spark.table(source.name).count(), _bytes(spark, source.name)
+        else:
+            commits = _commits(spark, source.name, source.after, source.last)
+            rows, size = _total(commits, ROWS), _total(commits, BYTES)
+    return Read(source.name, source.said, rows, size, is_idle)
+
+
+def _commits(spark: SparkSession, table: str, after: int, last: int) -> list[Mapping[str, str]]:
+    """Return the metrics of the commits after version `after` up to version `last`."""
+    if table_format(spark) != DELTA:
+        return [*_summaries(spark, table, after, last)]
+    log = log_of(spark, table)
+    commits = log.commits(log.version - after)
+    return [commit["operationMetrics"] for commit in commits if commit["version"] <= last]
+
+
+ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+BYTES = ("numTargetBytesAdded", "numOutputBytes", "added-files-size")
+
+
+def _total(metrics: Sequence[Mapping[str, str]], names: Sequence[str]) -> int:
+    """Add up metrics of commits; a plain write has its rows as `numOutputRows`, a merge has them by kind."""
+    total = 0
+    for commit in metrics:
+        found = [int(commit[name]) for name in names if name in commit]
+        total += sum(found) if found else int(commit.get("numOutputRows", commit.get("added-records", 0)))
+    return total
+
+
+def _summaries(spark: SparkSession, source: str, after: int, last: int) -> list[dict[str, str]]:
+    """Return the summaries of an Iceberg table's snapshots after one up to another, without compactions."""
+    line = snapshots_of(spark, source)
+    ids = [snapshot["snapshot_id"] for snapshot in line]
+    span = line[ids.index(last) : ids.index(after) if after in ids else len(line)]
+    return [snapshot["summary"] for snapshot in span if snapshot["operation"] != "replace"]
+
+
+def _bytes(spark: SparkSession, source: str) -> int:
+    if table_format(spark) == DELTA:
+        return int(log_of(spark, source).state()["bytes"])
+    newest = snapshots_of(spark, source)[:1]
+    return sum(int(snapshot["summary"]["total-files-size"]) for snapshot in newest)

@@ -1,0 +1,172 @@
+"""Plan with Spark at hand: it describes tables and functions, and checks what sqlglot understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import sqlglot
+from pyspark.errors import PySparkException
+from sqlglot import TokenType, exp
+
+from tidemark.base.messages import plain_message
+from tidemark.engine.incremental.difference import unlike
+from tidemark.engine.incremental.literals import UNITS
+from tidemark.engine.incremental.parse import Catalog, Parsed, parse, tree_of
+from tidemark.engine.incremental.plan import NESTED, Plan, Request, choose_plan, full
+from tidemark.engine.incremental.proven_key import Keys, proven_key
+from tidemark.engine.incremental.shape import Shape
+from tidemark.engine.incremental.spelling import plain
+from tidemark.engine.incremental.tree import Block, Leaf, Node, render
+from tidemark.engine.incremental.unsupported import Unsupported
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """What Spark understands of a query.
+
+    Attributes:
+        text: the same for two queries only if both mean the same.
+        types: the types of its columns, without their names.
+        aggregate, window: the number of such operators, with CTEs where they are read.
+    """
+
+    text: str
+    types: tuple[str, ...]
+    aggregate: int
+    window: int
+
+
+class Spark(Catalog, Protocol):
+    """What planning must know of Spark.
+
+    Attributes:
+        never_null: columns of the described tables that are declared NOT NULL, as `schema.table.column`.
+    """
+
+    never_null: set[str]
+
+    def analysed(self, sql: str) -> Analysed:
+        """Return what Spark understands of a query."""
+
+
+def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
+    """Plan how a model's table is brought up to date.
+
+    Args:
+        spark: describes tables, functions and queries.
+        sql: the model's query.
+        request: its key, its types and the tables that changed.
+
+    Returns:
+        A plan; its way is `full`, with the reason, where the query cannot be handled incrementally.
+    """
+    try:
+        parsed = parse(sql, spark)
+        checked(spark, parsed)
+        request = replace(request, never_null=request.never_null | spark.never_null)
+        if not request.key and not request.partition:
+            request = replace(request, key=_key_of(parsed, request.types, request.known_keys))
+            if not request.key:
+                return full(request, "it has no unique_key, and its query tells none")
+        return choose_plan(parsed.tree, request)
+    except Unsupported as found:
+        return full(request, found.where)
+    except Exception as error:  # at worst the run is slow
+        is_of_spark = isinstance(error, PySparkException)
+        what = "Spark does not take it in another spelling" if is_of_spark else "an error in its analysis"
+        return full(request, f"{what}: {plain_message(str(error)).partition(chr(10))[0]}")
+
+
+def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> list[str]:
+    """Return the columns of which a query itself proves that no two rows have the same values.
+
+    Args:
+        spark: describes tables, functions and queries.
+        sql: the query.
+        types: the types of its columns, by name.
+        known: the keys of the tables that it reads, by `schema.table`.
+
+    Returns:
+        The columns; none if the query proves no key, or one of a type that rows are not merged by.
+    """
+    with suppress(Exception):  # at worst the table is written as a whole
+        parsed = parse(sql, spark)
+        checked(spark, parsed)
+        return list(_key_of(parsed, types, known))
+    return []
+
+
+def _key_of(parsed: Parsed, types: Mapping[str, str], known: Keys) -> tuple[str, ...]:
+    proven = {name.lower() for name in proven_key(parsed.tree, known) or ()}
+    key = {name: kind for name, kind in types.items() if name.lower() in proven}
+    return () if any(kind.lower().startswith(NESTED) for kind in key.values()) else tuple(key)
+
+
+def checked(spark: Spark, parsed: Parsed) -> None:
+    """Refuse a query that Spark reads in another way than sqlglot.
+
+    Raises:
+        Unsupported: for such a query.
+    """
+    for given, tree in parsed.parts:
+        text = plain(given)
+        plan = spark.analysed(text)
+        if not _is_same(spark, text, plan, tree):
+            raise unlike(text, lambda other: _is_read_alike(spark, other))
+        if text != given and spark.analysed(given).types != plan.types:
+            raise Unsupported("SQL whose types depend on its spelling")
+        for operator, found, part in (
+            ("aggregate", plan.aggregate, "groups"),
+            ("window", plan.window, "partitions"),
+        ):
+            blocks = _count(tree, part)
+            if found != blocks and (operator == "aggregate" or not (found and blocks)):
+                raise Unsupported(f"{found} {operator} operators, where the query shows {blocks}")
+
+
+def _is_same(spark: Spark, sql: str, plan: Analysed, tree: Node) -> bool:
+    """Return whether a tree means to Spark what a query does."""
+    written = _without_aliases(render(tree, _table)).sql("spark")
+    return spark.analysed(written).text == plan.text and not _texts(sql) - _texts(written)
+
+
+def _is_read_alike(spark: Spark, sql: str) -> bool:
+    tree = tree_of(sql, spark)
+    return _is_same(spark, sql, spark.analysed(sql), tree)
+
+
+def _without_aliases(query: exp.Query) -> exp.Query:
+    """Leave out aliases that repeat a column's name, as in what Spark makes of `*`."""
+    for alias in list(query.find_all(exp.Alias)):
+        if isinstance(alias.this, exp.Column) and alias.this.name == alias.alias:
+            alias.replace(alias.this)
+    return query
+
+
+def _texts(sql: str) -> set[str]:
+    """Return the string literals of a query that are not units of time."""
+    tokens = sqlglot.tokenize(sql, dialect="spark")
+    return {
+        token.text
+        for token in tokens
+        if token.token_type == TokenType.STRING and token.text.lower() not in UNITS
+    }
+
+
+def _table(leaf: Leaf) -> exp.Query:
+    return exp.select(*(exp.column(name, quoted=True) for name in leaf.names)).from_(
+        exp.to_table(leaf.table, dialect="spark")
+    )
+
+
+def _count(node: Node, part: str) -> int:
+    if isinstance(node, Leaf):
+        return 0
+    below = sum(_count(child, part) for _, child in node.children())
+    if not isinstance(node, Block):
+        return below
+    shape = Shape(node)
+    return below + int(shape.groups is not None if part == "groups" else bool(shape.partitions))

@@ -1,0 +1,47 @@
+"""Read tables that a query names at given versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import sqlglot
+from sqlglot import exp
+
+from tidemark.engine.incremental.splicing import spliced
+
+# a version that the query chooses
+AS_OF = re.compile(r"\s+(for\s+)?(system_)?(version|timestamp|time)\s+as\s+of\b", re.IGNORECASE)
+
+
+def named_tables(sql: str) -> list[str]:
+    """Return the tables that a query names, as `schema.table` or with a catalog before it, each once.
+
+    Args:
+        sql: a compiled query.
+
+    Raises:
+        sqlglot.errors.SqlglotError: if the query cannot be parsed.
+    """
+    tables = sqlglot.parse_one(sql, dialect="spark").find_all(exp.Table)
+    return list(dict.fromkeys(".".join(part.name for part in table.parts) for table in tables if table.db))
+
+
+def pinned(sql: str, readings: Mapping[str, str]) -> str:
+    """Put SQL that reads a version of a table in place of the table's name.
+
+    Args:
+        sql: a compiled query. It names tables as `schema.table`, with or without backticks.
+        readings: by `schema.table`, what reads the version.
+    """
+    by_name = {name.lower(): reading for name, reading in readings.items()}
+    tokens = sqlglot.tokenize(sql, dialect="spark")
+    parts = []
+    for index in range(len(tokens) - 2):
+        schema, dot, table = tokens[index : index + 3]
+        name = f"{schema.text}.{table.text}".lower()
+        beside = tokens[index - 1 : index] + tokens[index + 3 : index + 4]
+        is_name = dot.text == "." and all(token.text != "." for token in beside)
+        if is_name and name in by_name and not AS_OF.match(sql[table.end + 1 :]):
+            parts.append((schema.start, table.end, by_name[name]))
+    return spliced(sql, parts)

@@ -1,0 +1,78 @@
+"""The key that a query proves by itself: columns of which no two rows of its result have the same values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from tidemark.engine.incremental.shape import Shape, refuse_set_operation, refuse_unsupported
+from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation
+from tidemark.engine.incremental.unsupported import Unsupported
+
+KEEPS_ONE = ("from", "semi", "anti")  # sides of a join that give no row twice
+GENERATORS = "generator_funcs"  # Spark's group of functions that give several rows for one
+Keys = Mapping[str, Sequence[str]]
+
+
+def proven_key(node: Node, known: Keys) -> tuple[str, ...] | None:
+    """Return columns whose values occur once in a query's result; None if the query proves none.
+
+    They are the columns of GROUP BY, all columns of SELECT DISTINCT and of UNION, and the key of a table of
+    which each row gives at most one row.
+
+    Args:
+        node: the query.
+        known: the keys of the tables that it reads, by `schema.table` in lower case.
+    """
+    if isinstance(node, Leaf):
+        key = known.get(node.table.lower())
+        names = {name.lower(): name for name in node.names}
+        return (
+            tuple(names[one.lower()] for one in key) if key and {*map(str.lower, key)} <= {*names} else None
+        )
+    try:
+        return _of_set(node) if isinstance(node, SetOperation) else _of_block(node, known)
+    except Unsupported:
+        return None
+
+
+def _of_set(node: SetOperation) -> tuple[str, ...] | None:
+    refuse_set_operation(node)
+    return tuple(node.names) if node.operation.args.get("distinct") else None
+
+
+def _of_block(block: Block, known: Keys) -> tuple[str, ...] | None:
+    refuse_unsupported(block)
+    if block.select.args.get("distinct"):
+        return tuple(block.names)
+    if any(map(_gives_several_rows, block.outputs.values())):
+        return None
+    groups = Shape(block).groups
+    return _of_source(block, known) if groups is None else _named(block, groups)
+
+
+def _of_source(block: Block, known: Keys) -> tuple[str, ...] | None:
+    """Return the key of the one source whose rows a block gives once each, under the names of its columns."""
+    first = [item for item in block.items.values() if item.side == "from"]
+    if len(first) != 1 or any(item.side not in KEEPS_ONE for item in block.items.values()):
+        return None
+    key = proven_key(first[0].node, known)
+    return key and _named(block, [exp.column(name, table=first[0].alias) for name in key])
+
+
+def _named(block: Block, wanted: Sequence[exp.Expr]) -> tuple[str, ...] | None:
+    """Return the names under which a block gives expressions; None if it leaves one out."""
+    named = {_text(expression): name for name, expression in block.outputs.items()}
+    texts = [_text(expression) for expression in wanted if not isinstance(expression, exp.Literal)]
+    return tuple(named[text] for text in texts) if texts and {*texts} <= {*named} else None
+
+
+def _gives_several_rows(expression: exp.Expr) -> bool:
+    generators = (exp.Explode, exp.Posexplode, exp.Inline)
+    named = (one.meta.get("group") for one in expression.find_all(exp.Anonymous))
+    return expression.find(*generators) is not None or GENERATORS in named
+
+
+def _text(expression: exp.Expr) -> str:
+    return str(expression.sql("spark", identify=True)).lower()

@@ -1,0 +1,261 @@
+"""The dbt project of the lake: its folder, its parsed manifest, and its profile."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from python_ingest.feeds.declarations import Feed, declared_feeds
+from tidemark.base.errors import DbtError, DeclarationError, TidemarkError
+from tidemark.base.messages import plain_message
+from tidemark.engine.project.nodes import stored, table_of
+
+OPS_SCHEMA = "analysis.dbt_tidemark.ops_schema"
+PARSE = (
+    "--no-write-json",
+    "parse",
+)  # manifest.json takes as long; what dbt runs writes it
+
+
+@dataclass(frozen=True)
+class Project:
+    """A parsed project.
+
+    Attributes:
+        root: the folder of dbt_project.yml.
+        feeds: the feeds with a valid declaration by name.
+        ops_schema: the schema of the state tables.
+        tables: the tables that the project lands, builds and keeps, as `schema.name`.
+        manifest: dbt's parsed manifest, so that later commands in this process need not parse again.
+        invalid: the errors of the feeds whose declaration is invalid, by name.
+    """
+
+    root: Path
+    feeds: dict[str, Feed]
+    ops_schema: str
+    tables: tuple[str, ...] = ()
+    manifest: Any = None
+    invalid: Mapping[str, DeclarationError] = field(default_factory=dict)
+
+    def invalid_among(self, names: Sequence[str]) -> list[DeclarationError]:
+        """Return the errors of the named feeds with an invalid declaration; of all, if no name is given."""
+        return [error for name, error in self.invalid.items() if not names or name in names]
+
+    @property
+    def audit_schema(self) -> str:
+        """The schema of the batches that have failed an audit."""
+        return own_schema(self.manifest, "audit_schema")
+
+
+def enter_root() -> Path:
+    """Change to the project's folder, searched from the current folder upwards, and return it.
+
+    Raises:
+        TidemarkError: if there is no dbt project.
+    """
+    root = find_root()
+    if root is None:
+        raise TidemarkError(
+            f"There is no dbt project in {Path.cwd()} or above it.",
+            "Run tidemark inside the project's folder, the one with dbt_project.yml.",
+        )
+    os.chdir(root)
+    return root
+
+
+def find_root() -> Path | None:
+    """Return the project's folder, searched from the current folder upwards; None if there is no project."""
+    here = Path.cwd()
+    return next((one for one in (here, *here.parents) if (one / "dbt_project.yml").is_file()), None)
+
+
+def load(*, silent: bool = False) -> Project:
+    """Parse the project with dbt and validate its feeds; an invalid declaration affects no other feed.
+
+    Args:
+        silent: whether dbt prints no messages; an error has one of them.
+
+    Raises:
+        DbtError: if dbt cannot parse the project.
+    """
+    root = enter_root()
+    return project_of(root, invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE]))
+
+
+def project_of(root: Path, manifest: Any) -> Project:
+    """Return the project of a parsed manifest.
+
+    Raises:
+        TidemarkError: if the profile's target has another adapter.
+    """
+    sources = [source.to_dict() for source in manifest.sources.values()]
+    if OPS_SCHEMA not in manifest.disabled:
+        raise TidemarkError(
+            "The target of profiles.yml has another adapter than Tidemark's.",
+            "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
+        )
+    ops_schema = own_schema(manifest, "ops_schema")
+    kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
+    tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
+    tables += [table_of(node) for node in stored(manifest)]
+    feeds, invalid = declared_feeds(sources)
+    return Project(root, feeds, ops_schema, tuple(sorted(tables)), manifest, invalid)
+
+
+def own_schema(manifest: Any, name: str) -> str:
+    """Return a schema of the engine's own tables: `ops_schema` of state, `audit_schema` of failed batches.
+
+    The engine's project has a disabled analysis that says them, since only dbt can call the project's
+    `generate_schema_name`; disabled, it is no node of the user's project.
+    """
+    (analysis,) = manifest.disabled[OPS_SCHEMA]
+    return str(analysis.config.meta[name])
+
+
+def invoke_dbt(arguments: Sequence[str]) -> Any:
+    """Run a dbt command in this process, with the Spark session that is already running.
+
+    Args:
+        arguments: the words after `dbt` on a command line.
+
+    Returns:
+        dbt's result: the manifest for `parse`, the node results for `build`, `run` and `test`.
+
+    Raises:
+        DbtError: if the command fails; dbt has then already printed the reasons.
+    """
+    from dbt.cli.main import dbtRunner
+
+    outcome = dbtRunner().invoke(list(arguments))
+    if not outcome.success:
+        command = next((word for word in arguments if not word.startswith("-")), "dbt")
+        said = plain_message(str(outcome.exception)) if outcome.exception else ""
+        fix = "Read dbt's messages above; logs/dbt.log has all of them."
+        if "Required var" in said:
+            fix = "Give the variable with --vars."
+        raise DbtError(f"dbt {command} failed{f': {said}' if said else '.'}", fix)
+    return outcome.result
+
+
+def spark_settings(root: Path, *, may_be_remote: bool = False) -> dict[str, str]:
+    """Return the Spark settings of the profile's target, rendered by dbt.
+
+    Args:
+        root: the project's folder.
+        may_be_remote: whether Spark may be a Spark Connect server.
+
+    Raises:
+        TidemarkError: when the target's Spark is not embedded.
+    """
+    credentials, target = credentials_of(root)
+    if not _fits(credentials, may_be_remote):
+        raise TidemarkError(
+            f"This command needs Spark in the process; the target '{target}' has none.",
+            "Use a target with `type: tidemark` and `method: session`, such as `local`: docs/targets.md.",
+        )
+    return dict(credentials.server_side_parameters)
+
+
+def embedded_target(root: Path, *, may_be_remote: bool = False) -> str:
+    """Return the target for commands that need Spark in the process; empty if the profile's target fits.
+
+    Args:
+        root: the project's folder.
+        may_be_remote: whether Spark may be a Spark Connect server.
+
+    Raises:
+        TidemarkError: if the target's Spark is on a server, and no other target is named for it.
+    """
+    credentials, target = credentials_of(root)
+    if _fits(credentials, may_be_remote):
+        return ""
+    embedded = str(getattr(credentials, "embedded_target", ""))
+    if not embedded:
+        raise TidemarkError(
+            f"This command needs Spark in the process; the target '{target}' has none.",
+            "Name another with `embedded_target` in profiles.yml, or choose `local`: docs/targets.md.",
+        )
+    return embedded
+
+
+def _fits(credentials: Any, may_be_remote: bool) -> bool:
+    """Return whether a target has a session for this process; one of another adapter has not."""
+    return bool(getattr(credentials, "has_one_session" if may_be_remote else "is_embedded", False))
+
+
+def choose_target(root: Path, *, may_be_remote: bool = False) -> None:
+    """Choose the target that `embedded_target` returns, for this process, as DBT_TARGET does.
+
+    Raises:
+        TidemarkError: as `embedded_target`.
+    """
+    if embedded := embedded_target(root, may_be_remote=may_be_remote):
+        os.environ["DBT_TARGET"] = embedded
+
+
+def target_name(root: Path) -> str:
+    """Return the name of the profile's target."""
+    return credentials_of(root)[1]
+
+
+def settings_of_server(root: Path) -> dict[str, str]:
+    """Return the Spark settings for a server that opens the lake as an embedded Spark does.
+
+    Args:
+        root: the project's folder.
+
+    Raises:
+        TidemarkError: when the target has another adapter.
+    """
+    credentials, target = credentials_of(root)
+    if not hasattr(credentials, "settings_of_server"):
+        raise TidemarkError(
+            f"The target '{target}' of profiles.yml has another adapter than Tidemark's.",
+            "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
+        )
+    settings: dict[str, str] = credentials.settings_of_server()
+    return settings
+
+
+def credentials_of(root: Path, target: str | None = None) -> tuple[Any, str]:
+    """Return the credentials of a target, and its name.
+
+    Args:
+        root: the project's folder.
+        target: the target; None for the one that DBT_TARGET or the profile chooses.
+
+    Raises:
+        TidemarkError: if the profile or the target cannot be used.
+    """
+    from dbt.config.runtime import load_profile
+    from dbt.flags import get_flags, set_from_args
+    from dbt_common.context import set_invocation_context
+    from dbt_common.exceptions import DbtRuntimeError
+
+    set_invocation_context(os.environ)  # in which dbt's `env_var` looks
+    flags: Any = get_flags()  # type: ignore[no-untyped-call]
+    if not hasattr(flags, "LOG_CACHE_EVENTS"):  # no dbt command has run in this process
+        set_from_args(Namespace(), None)
+        flags = get_flags()  # type: ignore[no-untyped-call]
+    # else dbt reads the profiles of the last dbt command in this process, which may be another project's
+    object.__setattr__(flags, "PROFILES_DIR", str(profiles_folder(root)))
+    try:
+        profile = load_profile(str(root), {}, target_override=target or os.environ.get("DBT_TARGET"))
+    except DbtRuntimeError as error:
+        raise TidemarkError(
+            f"The target in profiles.yml cannot be used: {plain_message(str(error))}",
+            "Correct it, set the variables that it names, or choose another one with DBT_TARGET.",
+        ) from None
+    return profile.credentials, profile.target_name
+
+
+def profiles_folder(root: Path) -> Path:
+    """Return the folder of profiles.yml, which dbt looks for in this order."""
+    named = os.environ.get("DBT_PROFILES_DIR")
+    if named:
+        return Path(named)
+    return root if (root / "profiles.yml").is_file() else Path.home() / ".dbt"

@@ -1,0 +1,1 @@
+"""The comparison of a table with its rebuild."""

@@ -1,0 +1,205 @@
+"""Locks of single tables, for several processes that share a catalog in PostgreSQL.
+
+They are advisory locks of a database session. PostgreSQL releases them when the session ends, so a killed
+process leaves none behind. A process whose session is lost ends at once, because another one may now write
+the same tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from tidemark.base.connections import Connection
+from tidemark.base.errors import LakeBusyError, TidemarkError
+from tidemark.base.process import command_name
+from tidemark.lake.metastore import connected, metastore, unanswered
+
+WAIT = "TIDEMARK_LOCK_WAIT"  # seconds
+PAUSE = 1.0  # seconds between two attempts, and between two checks of the session
+STATE_WAIT = 300.0  # seconds for a state table, which other processes hold for one commit
+LOST = 75  # the exit code of a process that lost its locks: a temporary failure
+HOLDER = """
+    select coalesce(nullif(activity.application_name, ''), 'another process')
+    from pg_locks as lock inner join pg_stat_activity as activity on lock.pid = activity.pid
+    where lock.locktype = 'advisory' and lock.granted
+        and (lock.classid::bigint << 32 | lock.objid::bigint) = %s::bigint
+"""
+HELD = """
+    select activity.application_name, lock.classid::bigint << 32 | lock.objid::bigint
+    from pg_locks as lock inner join pg_stat_activity as activity on lock.pid = activity.pid
+    where lock.locktype = 'advisory' and lock.granted
+        and lock.database = (select oid from pg_database where datname = current_database())
+"""
+
+
+class TableLocks:
+    """The locks that this process holds in one database.
+
+    Args:
+        to: the database.
+
+    Raises:
+        TidemarkError: if the database does not answer.
+    """
+
+    def __init__(self, to: Connection) -> None:
+        me = f"process {os.getpid()} on {socket.gethostname()} ({command_name()})"
+        self._session = connected(to, keepalives_idle=10, application_name=me[:63])
+        self._to = to
+        self._held: set[str] = set()
+        self._mutex = threading.Lock()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the session has ended; it held no locks then."""
+        return bool(self._session.closed)
+
+    def acquire(self, names: Iterable[str], seconds: float) -> list[str]:
+        """Lock names; return those that this process did not hold before.
+
+        All processes lock in the order of the names, so that none waits for each other.
+
+        Args:
+            names: tables as `schema.table`.
+            seconds: how long to wait for another process.
+
+        Raises:
+            LakeBusyError: if another process still holds one of them.
+        """
+        until = time.monotonic() + seconds
+        new = sorted(set(names) - self._held)
+        for name in new:
+            while not self._try(name):
+                if time.monotonic() >= until:
+                    holder = self._value(HOLDER, name)
+                    if holder is None:  # it was released between the two queries
+                        continue
+                    self.release(new)
+                    raise LakeBusyError(
+                        f"The table {name} is held by {holder}.",
+                        f"Wait until it ends, or let this command wait: {WAIT} is the number of seconds.",
+                    )
+                time.sleep(PAUSE)
+        return new
+
+    def release(self, names: Iterable[str]) -> None:
+        """Release names; those that are not held are ignored."""
+        for name in sorted(self._held.intersection(names)):
+            self._value("select pg_advisory_unlock(%s::bigint)", name)
+            self._held.remove(name)
+
+    def _try(self, name: str) -> bool:
+        if self._value("select pg_try_advisory_lock(%s::bigint)", name):
+            self._held.add(name)
+            return True
+        return False
+
+    def _value(self, query: str, name: str) -> Any:
+        with self._mutex:
+            try:
+                row = self._session.execute(query, [_key(name)]).fetchone()
+            except psycopg.Error as error:
+                raise unanswered(self._to, error) from None
+        return row[0] if row else None
+
+    def _watch(self) -> None:
+        """End this process when its session, and with it its locks, are lost."""
+        while True:
+            time.sleep(PAUSE)
+            with self._mutex:
+                try:
+                    self._session.execute("select 1")
+                except psycopg.Error:
+                    break
+        if self._held:
+            text = (
+                "Error: The connection to the shared catalog's database was lost, and the locks with it.\n"
+                "  → Committed data is safe. Run the same command again to continue.\n"
+            )
+            os.write(2, text.encode())
+            os._exit(LOST)
+
+
+_locks: dict[tuple[str, str], TableLocks] = {}
+_opening = threading.Lock()
+
+
+def lock_tables(names: Iterable[str], seconds: float | None = None) -> list[str]:
+    """Lock tables for this process if the catalog is shared; otherwise its lake is locked as a whole.
+
+    Args:
+        names: tables as `schema.table`.
+        seconds: how long to wait for other processes; the default is TIDEMARK_LOCK_WAIT.
+
+    Returns:
+        The names that `unlock_tables` has to release.
+
+    Raises:
+        LakeBusyError: if another process holds one of them for longer.
+        TidemarkError: if the shared catalog does not answer.
+    """
+    locks = _shared()
+    return locks.acquire(names, _seconds() if seconds is None else seconds) if locks else []
+
+
+def unlock_tables(names: Iterable[str]) -> None:
+    """Release tables."""
+    if locks := _shared():
+        locks.release(names)
+
+
+@contextmanager
+def locked(*names: str, seconds: float | None = None) -> Iterator[None]:
+    """Lock tables within a block, as `lock_tables` does."""
+    new = lock_tables(names, seconds)
+    try:
+        yield
+    finally:
+        unlock_tables(new)
+
+
+def held_tables(session: psycopg.Connection[Any], names: Iterable[str]) -> dict[str, list[str]]:
+    """Return which tables are locked, by the name of the process.
+
+    Args:
+        session: a session of the shared catalog's database.
+        names: tables as `schema.table`; PostgreSQL has only a number for each lock, so others have no name.
+    """
+    known = {_key(name): name for name in names}
+    held: dict[str, list[str]] = {}
+    for process, key in session.execute(HELD).fetchall():
+        held.setdefault(process or "another process", []).append(known.get(key, "a table of another project"))
+    return held
+
+
+def _shared() -> TableLocks | None:
+    to = metastore()
+    if to is None:
+        return None
+    key = (to.hosts, to.database)
+    with _opening:
+        if key not in _locks or _locks[key].is_lost:
+            _locks[key] = TableLocks(to)
+        return _locks[key]
+
+
+def _seconds() -> float:
+    text = os.environ.get(WAIT, "").strip() or "0"
+    try:
+        return float(text)
+    except ValueError:
+        raise TidemarkError(f"{WAIT} is '{text}'.", "Set it to a number of seconds.") from None
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)

@@ -1,0 +1,1 @@
+"""Clustering, compaction, expiry of versions, purges, clean-up of logs."""

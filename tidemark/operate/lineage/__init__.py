@@ -1,0 +1,1 @@
+"""The lineage of landings."""

@@ -1,0 +1,47 @@
+"""The state of the whole lake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.base.clock import Clock, utc_now
+from tidemark.engine.project import Project
+from tidemark.operate.status.feeds import FeedStatus, feed_states
+from tidemark.operate.status.level import Level, highest
+from tidemark.operate.status.runs import RunStatus, last_run
+from tidemark.operate.status.tables import TableStatus, table_states
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class LakeStatus:
+    """The state of the lake.
+
+    Attributes:
+        feeds: of all feeds.
+        tables: of all models with tables.
+        run: the last dbt command that read or wrote something; None before the first one.
+        level: the highest of all levels.
+    """
+
+    feeds: list[FeedStatus]
+    tables: list[TableStatus]
+    run: RunStatus | None
+    level: Level
+
+
+def lake_status(spark: SparkSession, project: Project, clock: Clock = utc_now) -> LakeStatus:
+    """Return the state of the lake; nothing is written.
+
+    Args:
+        spark: the session.
+        project: the project.
+        clock: the present time.
+    """
+    feeds, tables = feed_states(spark, project, clock), table_states(spark, project, clock)
+    run = last_run(spark, project)
+    levels = [*(feed.level for feed in feeds), *(table.level for table in tables)]
+    return LakeStatus(feeds, tables, run, highest([*levels, run.level if run else Level.OK]))

@@ -1,0 +1,124 @@
+"""The Spark session of this process, built from profiles.yml."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from tidemark.base.interrupts import on_interrupt
+from tidemark.engine.project import spark_settings
+from tidemark.lake.lock import LOCK, hold
+from tidemark.lake.place import lake_folder
+from tidemark.spark.connect import REMOTE, connect_session
+from tidemark.spark.hive_schema import prepare_catalog
+from tidemark.spark.jars import check_jars
+
+# Spark itself needs others, such as spark.authenticate.secret, when it starts
+SECRET = re.compile(r"spark\.(hadoop|sql\.catalog)\..*(password|secret|token|credential)", re.IGNORECASE)
+SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
+
+
+def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False) -> SparkSession:
+    """Lock the lake and return the Spark session that dbt will also use.
+
+    A session on a Spark Connect server has no lock: the server has the lake.
+
+    Args:
+        root: the project's folder, which must be the current one.
+        empty: whether to delete the lake's content first.
+        may_be_remote: whether the caller needs no JVM.
+
+    Raises:
+        LakeBusyError: if another process holds the lake.
+        TidemarkError: if the target's Spark is not embedded, or its jars are missing.
+    """
+    settings = spark_settings(root, may_be_remote=may_be_remote)
+    if REMOTE in settings:
+        return connect_session(settings)
+    check_jars(settings, root)
+    hold(lake_folder())
+    prepare_catalog()
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries
+    logging.getLogger().addFilter(_is_no_trace_of_py4j)
+    if empty:
+        _empty(lake_folder())
+    # Spark installs its own handler for Ctrl-C, which calls the JVM and waits
+    with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
+        return embedded_session(settings)
+
+
+def retarget(spark: SparkSession, root: Path) -> None:
+    """Switch a running session to the profile's target that DBT_TARGET names.
+
+    Args:
+        spark: the session.
+        root: the project's folder.
+    """
+    for name, value in spark_settings(root).items():
+        if name.startswith(SWITCHED):
+            spark.conf.set(name, value)
+
+
+def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
+    """Filter out the stack trace that py4j logs when the JVM ends; the error itself is reported."""
+    return not str(record.msg).startswith("Exception while sending command")
+
+
+def embedded_session(settings: Mapping[str, str]) -> SparkSession:
+    """Return the session of this process; start Spark if it does not run.
+
+    Secrets are set after the start: PySpark puts settings into the command line of the JVM, which all users
+    of a machine see.
+
+    Args:
+        settings: Spark's settings.
+    """
+    if SparkContext._active_spark_context is None:
+        hadoop = {name: value for name, value in settings.items() if SECRET.match(name)}
+        given = {name: value for name, value in settings.items() if name not in hadoop}
+        conf = SparkConf().setAll([*given.items(), ("spark.sql.catalogImplementation", "hive")])
+        context: Any = SparkContext.getOrCreate(conf)
+        for name, value in hadoop.items():
+            context._jsc.hadoopConfiguration().set(name.removeprefix("spark.hadoop."), value)
+    builder = SparkSession.builder.enableHiveSupport()
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _empty(lake: Path) -> None:
+    for entry in lake.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != LOCK:
+            entry.unlink()
+
+
+@contextmanager
+def _quiet_jvm(logs: Path) -> Iterator[None]:
+    """Send the standard error of the JVM to logs/spark.log while it starts.
+
+    The JVM inherits the file descriptor, so its output stays redirected; for this process the redirection
+    ends here.
+    """
+    logs.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with (logs / "spark.log").open("a", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
