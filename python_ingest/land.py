@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,8 @@ from tidemark.base.clock import utc_now
 from tidemark.base.errors import DeclarationError, LandingError, SparkLostError, TidemarkError
 from tidemark.base.interrupts import on_interrupt
 from tidemark.base.output import count_of, output
-from tidemark.engine.project import Project
 from tidemark.lake.place import lake_location
 from tidemark.lake.table_locks import lock_tables, locked
-from tidemark.operate.lineage.landings import report_landing
 from tidemark.spark.failures import is_disk_full, spark_is_lost
 
 if TYPE_CHECKING:
@@ -49,47 +48,35 @@ class How:
 
 
 AS_EVER = How()
+# takes a feed, when its landing began (UTC), and the number of rows that landed or the error
+Report = Callable[[Feed, datetime, int | Exception], None]
 
 
-def land(
+def report_nothing(feed: Feed, began: datetime, outcome: int | Exception) -> None:
+    """Report no landing to anybody: the default."""
+
+
+def land_each(  # noqa: PLR0913
     spark: SparkSession,
-    project: Project,
-    feeds: Sequence[Feed | DeclarationError],
-    *,
-    how: How = AS_EVER,
-) -> list[Any]:
-    """Land feeds and print a line for each; if one feed fails, the others still land.
-
-    Args:
-        spark: the session.
-        project: the project.
-        feeds: the feeds; of those with an invalid declaration, the error.
-        how: the options of the landing.
-
-    Returns:
-        The outcomes of the feeds that landed.
-
-    Raises:
-        LandingError: when a feed failed: its source cannot be read, its declaration does not allow what was
-            found, or Spark failed.
-        DeclarationError: when the declaration of the only feed is invalid.
-        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
-    """
-    # a single error is printed as that of the command
-    outcomes, failed = land_each(spark, project, feeds, how=how, prints_errors=len(feeds) > 1)
-    raise_failed(failed, of=len(feeds))
-    return outcomes
-
-
-def land_each(
-    spark: SparkSession,
-    project: Project,
+    ops_schema: str,
     feeds: Sequence[Feed | DeclarationError],
     *,
     how: How = AS_EVER,
     prints_errors: bool = True,
+    report: Report = report_nothing,
 ) -> tuple[list[Any], dict[str, TidemarkError]]:
-    """Land feeds as `land` does; return the outcomes, and the errors by the names of the feeds that failed.
+    """Land feeds and print a line for each; if one feed fails, the others still land.
+
+    Args:
+        spark: the session.
+        ops_schema: the schema of the state tables.
+        feeds: the feeds; of those with an invalid declaration, the error.
+        how: the options of the landing.
+        prints_errors: whether to print the errors of feeds that failed.
+        report: called for each feed that landed rows or failed.
+
+    Returns:
+        The outcomes of the feeds that landed, and the errors by the names of the feeds that failed.
 
     Raises:
         SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
@@ -102,7 +89,7 @@ def land_each(
         try:
             if isinstance(feed, DeclarationError):
                 raise feed
-            outcome = _land_and_print(spark, project, feed, how)
+            outcome = _land_and_print(spark, ops_schema, feed, how, report)
         except SparkLostError:
             raise
         except TidemarkError as error:
@@ -131,7 +118,7 @@ def raise_failed(failed: Mapping[str, TidemarkError], *, of: int) -> None:
         )
 
 
-def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: How) -> None:
+def follow(spark: SparkSession, ops_schema: str, feeds: Sequence[Feed], how: How) -> None:
     """Land the messages of topics as they arrive, until the process is stopped.
 
     Raises:
@@ -143,8 +130,8 @@ def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: Ho
             f"--follow works only for topics; it cannot follow {', '.join(others)}.",
             "Name only feeds of topics; land the others on a schedule.",
         )
-    lock_tables([f"{project.ops_schema}.landing", *(feed.table for feed in feeds)])
-    landers = [_topic_lander(spark, project, feed, how) for feed in feeds if isinstance(feed, TopicFeed)]
+    lock_tables([f"{ops_schema}.landing", *(feed.table for feed in feeds)])
+    landers = [_topic_lander(spark, ops_schema, feed, how) for feed in feeds if isinstance(feed, TopicFeed)]
     streams = [
         lander.start(follows=True, told=partial(print_landed, feed, seconds=0.0))
         for lander, feed in zip(landers, feeds, strict=True)
@@ -165,32 +152,34 @@ def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: Ho
             stream.stop()
 
 
-def _land_and_print(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
+def _land_and_print(
+    spark: SparkSession, ops_schema: str, feed: Feed, how: How, report: Report
+) -> Outcome | None:
     started, began = time.monotonic(), utc_now()
     try:
-        with _watched(spark, feed), locked(feed.table, f"{project.ops_schema}.landing"):
-            outcome = _land_one(spark, project, feed, how)
+        with _watched(spark, feed), locked(feed.table, f"{ops_schema}.landing"):
+            outcome = _land_one(spark, ops_schema, feed, how)
     except TidemarkError as error:
-        report_landing(spark, project, feed, began, error)
+        report(feed, began, error)
         raise
     if outcome is not None:
         print_landed(feed, outcome, time.monotonic() - started)
-        report_landing(spark, project, feed, began, rows_of(outcome))
+        report(feed, began, rows_of(outcome))
     return outcome
 
 
-def _land_one(spark: SparkSession, project: Project, feed: Feed, how: How) -> Outcome | None:
+def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, how: How) -> Outcome | None:
     if isinstance(feed, FileFeed):
         with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
-            lander = Lander(spark, feed, project.ops_schema, progress=progress)
+            lander = Lander(spark, feed, ops_schema, progress=progress)
             return lander.replay() if how.replays else lander.land()
     if how.replays:
         return None
     with output.status(f"landing {feed.name}"), _watched(spark, feed):
         if isinstance(feed, TopicFeed):
-            return _topic_lander(spark, project, feed, how).land()
+            return _topic_lander(spark, ops_schema, feed, how).land()
         assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
-        return TableLander(spark, feed, project.ops_schema, compares_all=how.compares_all).land()
+        return TableLander(spark, feed, ops_schema, compares_all=how.compares_all).land()
 
 
 @contextmanager
@@ -208,5 +197,5 @@ def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) 
         raise unexpected(feed.name, feed.declared_in, error) from error
 
 
-def _topic_lander(spark: SparkSession, project: Project, feed: TopicFeed, how: How) -> TopicLander:
-    return TopicLander(spark, feed, project.ops_schema, accepts_loss=how.accepts_loss)
+def _topic_lander(spark: SparkSession, ops_schema: str, feed: TopicFeed, how: How) -> TopicLander:
+    return TopicLander(spark, feed, ops_schema, accepts_loss=how.accepts_loss)

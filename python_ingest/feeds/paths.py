@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from tidemark.base.archives import MEMBER
+
 ILLEGAL_IN_URI = re.compile(r'[\x00-\x20"#%<>?\[\\\]^`{|}\x7f]')
 COPIED = "._COPYING_"  # suffix of unfinished copies
 HIDDEN = ("_", ".")  # how the names of hidden files and folders begin
 DOCUMENTS = r"(?i)(?:^|/)(?:readme[^/]*|licen[cs]e[^/]*|[^/]*\.md)\z"  # files that describe data
 IS_DOCUMENT = re.compile(DOCUMENTS.replace(r"\z", r"\Z"))
-MEMBER = "!/"  # between the path of an archive and the path in it
 ARCHIVED = re.compile(rf"(\.zip){MEMBER}.*", re.IGNORECASE | re.DOTALL)
 ARCHIVED_IN_SQL = rf"(?is)(\.zip){MEMBER}.*"
 GLOB_SIGNS = re.compile(r"([\\*?\[\]{}])")

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
 
 from tidemark.base.errors import LandingError, SparkLostError
 from tidemark.base.messages import plain_message
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from tidemark.spark.failures import causes
 
 READING = re.compile(r"(?:while reading file|Could not read footer for file:?) (\S+?)\.?(?: SQLSTATE|\s|$)")
 # Full messages of decoders for damaged bytes; any other message may have another cause.
@@ -56,8 +50,6 @@ PLAIN = (
     ),
 )
 WRAPPED = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE: \w+\.?$")  # around a message of Spark
-FULL = re.compile(r"No space left on device|Disk quota exceeded")
-DEPTH = 20
 SHOWN = 20  # files in a message
 
 
@@ -70,7 +62,7 @@ def broken_file(error: Exception) -> tuple[str, str] | None:
     Returns:
         The file as Spark names it (a URI) and one sentence, or None if the job did not fail on a file.
     """
-    messages = _causes(error)
+    messages = causes(error)
     for message in messages:
         if found := READING.search(message):
             inner = [said for said in messages if said and not READING.search(said)]
@@ -92,11 +84,6 @@ def in_plain_words(message: str) -> str:
         if found := pattern.search(message):
             return words.format(*(str(group).lower() for group in found.groups()))
     return WRAPPED.sub("", message)
-
-
-def is_disk_full(error: Exception) -> bool:
-    """Return whether an error was caused by a full disk."""
-    return any(FULL.search(message) for message in _causes(error))
 
 
 def disk_full(feed: str, table: str, folder: str) -> LandingError:
@@ -131,16 +118,7 @@ def unexpected(feed: str, declared_in: str, error: Exception) -> LandingError:
 
 def innermost(error: Exception) -> str:
     """Return the message of an error's first cause, in one sentence."""
-    return first_sentence(_causes(error)[-1])
-
-
-def spark_is_lost(spark: SparkSession) -> bool:
-    """Return whether the JVM of Spark has ended or is shutting down."""
-    context: Any = spark.sparkContext._jsc
-    try:
-        return bool(context.sc().isStopped())
-    except (Py4JError, OSError):
-        return True
+    return first_sentence(causes(error)[-1])
 
 
 def spark_lost(feed: str, paths: Sequence[str]) -> SparkLostError:
@@ -164,16 +142,3 @@ def first_sentence(message: str) -> str:
     """Return the first line of a message, without a leading Java class name."""
     lines = plain_message(message).splitlines() or [message.strip()]
     return re.sub(r"^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): ", "", lines[0].strip())[:300]
-
-
-def _causes(error: Exception) -> list[str]:
-    cause: Any = None
-    if isinstance(error, Py4JJavaError):
-        cause = error.java_exception
-    elif isinstance(error, PySparkException):
-        cause = getattr(error, "_origin", None)
-    messages = [str(error)]
-    while cause is not None and len(messages) < DEPTH:
-        messages.append(str(cause.toString()))
-        cause = cause.getCause()
-    return messages

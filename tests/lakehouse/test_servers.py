@@ -21,9 +21,9 @@ from dev.servers.spark_thrift import spark_thrift
 from tests.conftest import NIGHTLY, ROOT
 from tests.lakehouse.conftest import FIXTURES, FixtureProject
 from tests.lakehouse.histories import BATCHES, SCHEMA, random_history
-from tidemark.engine.project import Project
 from tidemark.lake.table_format import append, location_of
 from tidemark.operate.report.reading import read_report
+from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.spark.server.connect import address_of, spark_connect
 from tidemark.spark.settings import embedded_settings
 
@@ -155,7 +155,7 @@ def test_servers_build_what_an_embedded_spark_builds(
 def _report_on(server: Server, local: FixtureProject, folder: Path) -> None:
     """Read a report by Spark Connect, where there is no JVM to ask."""
     session, ops, table = server.run("select 1").sparkSession, f"{local.prefix}_ops", local.table("entities")
-    project = Project(ROOT, ops, (table,), local.manifest())
+    project = ProjectWithFeeds(ROOT, ops, (table,), local.manifest())
     report = read_report(session, project, folder / "report.html", days=1)
     assert report.run_count == session.table(f"{ops}.runs").count()
     assert {size.table for size in report.sizes} == {table, f"{ops}.runs"}

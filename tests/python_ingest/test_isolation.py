@@ -17,7 +17,6 @@ from tidemark.cli import main as cli
 from tidemark.cli import run
 from tidemark.cli.land import land
 from tidemark.engine import project
-from tidemark.engine.project.selection import selected_names
 from tidemark.operate.status.feeds import feed_states
 from tidemark.operate.status.level import Level
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -126,6 +125,6 @@ def test_a_run_builds_what_does_not_read_a_failed_feed(
     assert "not built models that read transactions, user_events" in capsys.readouterr().out.replace("\n", "")
     with pytest.raises(DeclarationError, match="wrong"):
         cli.run(select=["source:bronze.user_events+"])
-    assert selected_names(lakehouse, ["source:bronze.user_events+"]) == ["user_events"]
+    assert lakehouse.selected_names(["source:bronze.user_events+"]) == ["user_events"]
     cli.run(select=["source:bronze.device_events+"])
     assert "--exclude" not in built[2]

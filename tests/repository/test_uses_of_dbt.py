@@ -23,7 +23,11 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def used_names() -> set[str]:
-    sources = [path for folder in ("python_ingest", "dbt") for path in (ROOT / folder).rglob("*.py")]
+    sources = [
+        path
+        for folder in ("python_ingest", "tidemark", "dev", "dbt")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
     names = {name for path in sources for name in imported(path)}
     return {name for name in names if name.startswith(("dbt.", "dbt_common."))}
 

@@ -68,8 +68,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_wheel_holds_the_packages_alone(wheel: Path) -> None:
-    """Each file of the three packages, py.typed, licence and notices; no tests, data or caches."""
-    packages = ("python_ingest", "dbt/adapters/tidemark", "dbt/include/tidemark")
+    """Each file of the four packages, py.typed, licence and notices; no tests, data or caches."""
+    packages = ("python_ingest", "tidemark", "dbt/adapters/tidemark", "dbt/include/tidemark")
     there = [path for name in packages for path in (ROOT / name).rglob("*") if path.is_file()]
     wanted = {str(path.relative_to(ROOT)) for path in there if "__pycache__" not in path.parts}
     with ZipFile(wheel) as archive:
@@ -81,6 +81,13 @@ def test_the_wheel_holds_the_packages_alone(wheel: Path) -> None:
     assert described == licences | {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt"}
 
 
+def test_the_wheel_has_no_commands_of_the_repository(python: Path, project: Path) -> None:
+    """`demo`, `tour` and `simulate` are in dev/, which is not in the wheel; all others are there."""
+    said = output_of([str(python.with_name("tidemark")), "--help"], project)
+    assert [name for name in ("demo", "tour", "simulate") if f"│ {name} " in said] == []
+    assert [name for name in ("land", "run", "verify", "serve") if f"│ {name} " not in said] == []
+
+
 def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     """R1, R2: `init`, two runs, each table is what a rebuild gives; a person is erased without a trace."""
     settings: dict[str, str] = {}
@@ -88,7 +95,7 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     def tidemark(*arguments: str) -> str:
         return output_of([str(python.with_name("tidemark")), *arguments], project, settings)
 
-    where = [str(python), "-c", "import python_ingest; print(python_ingest.__file__)"]
+    where = [str(python), "-c", "import tidemark; print(tidemark.__file__)"]
     assert output_of(where, project).startswith(str(python.parents[1]))
 
     assert "linked .jars" in tidemark("init")

@@ -14,7 +14,15 @@ import pytest
 from tests.conftest import ROOT
 from tidemark.spark.jars import cache_folder
 
-BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md", "python_ingest", "dbt")
+BUILT_FROM = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "THIRD_PARTY_NOTICES.md",
+    "python_ingest",
+    "tidemark",
+    "dbt",
+)
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 OF_THIS_PROCESS = {"DBT_TARGET_PATH", "DBT_LOG_PATH", "PYTHONPATH", "TIDEMARK_LAKE", "TIDEMARK_SCHEMA"}
 

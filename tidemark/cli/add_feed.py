@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
-from tidemark.engine.project import Project
 from tidemark.engine.project.session import warm_session
+from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.conversation import column_line, notes_of
 from tidemark.scaffold.reading.choices import Choices
 from tidemark.scaffold.sampling import sample_of
@@ -20,7 +20,7 @@ from tidemark.scaffold.writing import add
 def add_feed(  # noqa: PLR0913
     path: Path,
     name: str | None,
-    project: Project,
+    project: ProjectWithFeeds,
     key: Sequence[str] = (),
     *,
     choices: Choices | None = None,

@@ -11,11 +11,11 @@ from tidemark.base.errors import TidemarkError
 from tidemark.base.output import count_of, first_of, output
 from tidemark.cli.opening import opened
 from tidemark.cli.options import ErasedFeed, KeyFile, OnlyPlan, PersonKey
-from tidemark.engine.project import Project
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.table_locks import locked
 from tidemark.operate.erasure.erasure import Erasure, erasure_of
 from tidemark.operate.erasure.search import SHORTEST
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def erase(
 
 
 def erase_person(
-    spark: SparkSession, project: Project, feed: str, key: Sequence[str], *, only_plan: bool = False
+    spark: SparkSession, project: ProjectWithFeeds, feed: str, key: Sequence[str], *, only_plan: bool = False
 ) -> None:
     """Erase a person, or print what would be done.
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 from dotenv import find_dotenv, load_dotenv
 
-from dev.demo import demo as demonstration
-from dev.demo import tour as sightseeing
-from dev.simulators.commands import simulate
 from python_ingest.feeds.declarations import choose
 from python_ingest.land import How
 from tidemark.base.errors import TidemarkError
@@ -79,7 +77,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Land files, tables and topics in bronze and run the lakehouse. Plain dbt commands work, too.",
 )
-app.add_typer(simulate, name="simulate")
 app.add_typer(history)
 app.add_typer(upkeep)
 
@@ -223,16 +220,13 @@ app.command()(doctor)
 app.command()(erase)
 
 
-@app.command()
-def demo() -> None:
-    """Load a real purchase log into a separate lake, month by month."""
-    demonstration.play(project.enter_root())
+def _add_own_commands() -> None:
+    """Add the commands of a clone of the repository: `demo`, `tour`, `simulate`. A wheel has no dev/."""
+    if (Path(__file__).parents[2] / "dev" / "commands.py").is_file():
+        import_module("dev.commands").register(app)
 
 
-@app.command()
-def tour() -> None:
-    """Show the requirements R1 to R5 on small examples; R3 needs a database."""
-    sightseeing.play(project.enter_root())
+_add_own_commands()
 
 
 def main() -> None:

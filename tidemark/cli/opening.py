@@ -7,23 +7,24 @@ from typing import Any
 
 from tidemark.base.messages import first_sentence
 from tidemark.base.output import output
-from tidemark.engine.project import Project, choose_target, enter_root, load
+from tidemark.engine.project import Project, choose_target, enter_root
 from tidemark.engine.project.lenient import load_to_read
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 
-def opened() -> Project:
+def opened() -> ProjectWithFeeds:
     """Choose a target with Spark in the process, lock the lake before slow steps, parse the project."""
     choose_target(enter_root())
     hold(lake_folder())
-    return load()
+    return ProjectWithFeeds.load()
 
 
-def opened_to_read() -> Project:
+def opened_to_read() -> ProjectWithFeeds:
     """Choose a target with one session, which may be on a server, and parse the project."""
     choose_target(enter_root(), may_be_remote=True)
-    return load()
+    return ProjectWithFeeds.load()
 
 
 def opened_with(variables: Mapping[str, Any]) -> Project:

@@ -14,7 +14,6 @@ from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.land import land_each
 from tidemark.engine import project
-from tidemark.engine.project.selection import selected_names
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
@@ -39,7 +38,7 @@ def run_all(root: Path, select: Sequence[str], *, full_refresh: bool, audit: boo
     if not embedded:
         hold(lake_folder())
     lakehouse = ProjectWithFeeds.load()
-    names = selected_names(lakehouse, select) if select else [*lakehouse.feeds, *lakehouse.invalid]
+    names = lakehouse.selected_names(select) if select else [*lakehouse.feeds, *lakehouse.invalid]
     failed: Mapping[str, TidemarkError] = {}
     if not embedded:
         feeds = [lakehouse.feeds[name] for name in names if name in lakehouse.feeds]

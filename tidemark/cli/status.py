@@ -13,13 +13,13 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from tidemark.base.output import count_of, first_of, output
-from tidemark.engine.project import Project
 from tidemark.operate.status.feeds import FeedStatus
 from tidemark.operate.status.lake import LakeStatus, lake_status
 from tidemark.operate.status.level import Level
 from tidemark.operate.status.metrics import write_metrics
 from tidemark.operate.status.runs import RunStatus
 from tidemark.operate.status.tables import TableStatus
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +45,9 @@ TABLE_COLUMNS = {
 }
 
 
-def show_status(spark: SparkSession, project: Project, *, as_json: bool, metrics: Path | None) -> int:
+def show_status(
+    spark: SparkSession, project: ProjectWithFeeds, *, as_json: bool, metrics: Path | None
+) -> int:
     """Print the state of the lake.
 
     Args:

@@ -10,7 +10,6 @@ from dbt.clients.yaml_helper import load_yaml_text
 from dbt_common.exceptions import DbtValidationError
 
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.project import Project
 from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.column import in_jinja
 from tidemark.scaffold.declaring import gold_yml, models_yml, sources_yml
@@ -41,7 +40,7 @@ def add(  # noqa: PLR0913
     path: Path,
     name: str | None,
     key: Sequence[str],
-    lakehouse: Project | None,
+    lakehouse: ProjectWithFeeds | None,
     read: Callable[[Sequence[Path]], Sample],
     *,
     dates: Dates | None = None,

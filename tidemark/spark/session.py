@@ -1,4 +1,4 @@
-"""The Spark session of this process, built from profiles.yml."""
+"""The Spark session of this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from tidemark.base.interrupts import on_interrupt
-from tidemark.engine.project import spark_settings
 from tidemark.lake.lock import LOCK, hold
 from tidemark.lake.place import lake_folder
 from tidemark.spark.connect import REMOTE, connect_session
@@ -26,24 +25,22 @@ from tidemark.spark.jars import check_jars
 
 # Spark itself needs others, such as spark.authenticate.secret, when it starts
 SECRET = re.compile(r"spark\.(hadoop|sql\.catalog)\..*(password|secret|token|credential)", re.IGNORECASE)
-SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
 
 
-def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False) -> SparkSession:
-    """Lock the lake and return the Spark session that dbt will also use.
+def open_session(settings: Mapping[str, str], root: Path, *, empty: bool = False) -> SparkSession:
+    """Lock the lake and return the Spark session of this process, or one on the server that `settings` name.
 
     A session on a Spark Connect server has no lock: the server has the lake.
 
     Args:
+        settings: Spark's settings.
         root: the project's folder, which must be the current one.
         empty: whether to delete the lake's content first.
-        may_be_remote: whether the caller needs no JVM.
 
     Raises:
         LakeBusyError: if another process holds the lake.
-        TidemarkError: if the target's Spark is not embedded, or its jars are missing.
+        TidemarkError: if the jars of Spark are missing.
     """
-    settings = spark_settings(root, may_be_remote=may_be_remote)
     if REMOTE in settings:
         return connect_session(settings)
     check_jars(settings, root)
@@ -56,18 +53,6 @@ def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False
     # Spark installs its own handler for Ctrl-C, which calls the JVM and waits
     with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
         return embedded_session(settings)
-
-
-def retarget(spark: SparkSession, root: Path) -> None:
-    """Switch a running session to the profile's target that DBT_TARGET names.
-
-    Args:
-        spark: the session.
-        root: the project's folder.
-    """
-    for name, value in spark_settings(root).items():
-        if name.startswith(SWITCHED):
-            spark.conf.set(name, value)
 
 
 def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:

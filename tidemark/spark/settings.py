@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dbt.clients.yaml_helper import load_yaml_text
+import yaml
 from jinja2 import Environment, StrictUndefined
 
 from tidemark.base.databases import jdbc
@@ -61,4 +61,5 @@ def _rendered(part: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _templates() -> dict[str, Any]:
-    return load_yaml_text((FOLDER / "spark.yml").read_text(encoding="utf-8")) or {}
+    templates: dict[str, Any] = yaml.safe_load((FOLDER / "spark.yml").read_text(encoding="utf-8"))
+    return templates

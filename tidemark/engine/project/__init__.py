@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from python_ingest.feeds.declarations import Feed, declared_feeds
-from tidemark.base.errors import DbtError, DeclarationError, TidemarkError
+from tidemark.base.errors import DbtError, TidemarkError
 from tidemark.base.messages import plain_message
 from tidemark.engine.project.nodes import stored, table_of
 
@@ -27,23 +26,46 @@ class Project:
 
     Attributes:
         root: the folder of dbt_project.yml.
-        feeds: the feeds with a valid declaration by name.
         ops_schema: the schema of the state tables.
         tables: the tables that the project lands, builds and keeps, as `schema.name`.
         manifest: dbt's parsed manifest, so that later commands in this process need not parse again.
-        invalid: the errors of the feeds whose declaration is invalid, by name.
     """
 
     root: Path
-    feeds: dict[str, Feed]
     ops_schema: str
     tables: tuple[str, ...] = ()
     manifest: Any = None
-    invalid: Mapping[str, DeclarationError] = field(default_factory=dict)
 
-    def invalid_among(self, names: Sequence[str]) -> list[DeclarationError]:
-        """Return the errors of the named feeds with an invalid declaration; of all, if no name is given."""
-        return [error for name, error in self.invalid.items() if not names or name in names]
+    @classmethod
+    def load(cls, *, silent: bool = False) -> Self:
+        """Parse the project with dbt.
+
+        Args:
+            silent: whether dbt prints no messages; an error has one of them.
+
+        Raises:
+            DbtError: if dbt cannot parse the project.
+        """
+        root = enter_root()
+        return cls.of(root, invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE]))
+
+    @classmethod
+    def of(cls, root: Path, manifest: Any) -> Self:
+        """Return the project of a parsed manifest.
+
+        Raises:
+            TidemarkError: if the profile's target has another adapter.
+        """
+        if OPS_SCHEMA not in manifest.disabled:
+            raise TidemarkError(
+                "The target of profiles.yml has another adapter than Tidemark's.",
+                "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
+            )
+        sources = [source.to_dict() for source in manifest.sources.values()]
+        kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
+        tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
+        tables += [table_of(node) for node in stored(manifest)]
+        return cls(root, own_schema(manifest, "ops_schema"), tuple(sorted(tables)), manifest)
 
     @property
     def audit_schema(self) -> str:
@@ -71,39 +93,6 @@ def find_root() -> Path | None:
     """Return the project's folder, searched from the current folder upwards; None if there is no project."""
     here = Path.cwd()
     return next((one for one in (here, *here.parents) if (one / "dbt_project.yml").is_file()), None)
-
-
-def load(*, silent: bool = False) -> Project:
-    """Parse the project with dbt and validate its feeds; an invalid declaration affects no other feed.
-
-    Args:
-        silent: whether dbt prints no messages; an error has one of them.
-
-    Raises:
-        DbtError: if dbt cannot parse the project.
-    """
-    root = enter_root()
-    return project_of(root, invoke_dbt(["--log-level=none" if silent else "--quiet", *PARSE]))
-
-
-def project_of(root: Path, manifest: Any) -> Project:
-    """Return the project of a parsed manifest.
-
-    Raises:
-        TidemarkError: if the profile's target has another adapter.
-    """
-    sources = [source.to_dict() for source in manifest.sources.values()]
-    if OPS_SCHEMA not in manifest.disabled:
-        raise TidemarkError(
-            "The target of profiles.yml has another adapter than Tidemark's.",
-            "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
-        )
-    ops_schema = own_schema(manifest, "ops_schema")
-    kept = [source for source in sources if not source["config"].get("meta", {}).get("is_view")]
-    tables = [f"{source['schema']}.{source['identifier']}" for source in kept]
-    tables += [table_of(node) for node in stored(manifest)]
-    feeds, invalid = declared_feeds(sources)
-    return Project(root, feeds, ops_schema, tuple(sorted(tables)), manifest, invalid)
 
 
 def own_schema(manifest: Any, name: str) -> str:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from dbt_common.exceptions import DbtBaseException
 
 from tidemark.base.errors import DbtError
-from tidemark.engine.project import PARSE, Project, enter_root, invoke_dbt, project_of
+from tidemark.engine.project import PARSE, Project, enter_root, invoke_dbt
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def load_to_read(variables: Mapping[str, Any]) -> tuple[Project, Broken]:
     """
     root = enter_root()
     manifest, broken = parsed_to_read(variables)
-    return project_of(root, manifest), broken
+    return Project.of(root, manifest), broken
 
 
 def parsed_to_read(variables: Mapping[str, Any]) -> tuple[Any, Broken]:

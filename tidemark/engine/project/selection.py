@@ -1,50 +1,43 @@
-"""Find the feeds that dbt selectors match."""
+"""Find the sources that dbt selectors match."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from python_ingest.feeds.declarations import Feed
 from tidemark.base.errors import DbtError, did_you_mean
-from tidemark.engine.project import Project
 
 
-def selected_feeds(project: Project, selection: Sequence[str]) -> list[Feed]:
-    """Return the selected feeds; if there are none, the feeds that the selected models read.
+def selected_sources(manifest: Any, selection: Sequence[str], declared: Collection[str]) -> list[str]:
+    """Return the names of the selected sources; if there are none, of those that the selected models read.
 
     Args:
-        project: the project, parsed.
+        manifest: dbt's manifest.
         selection: dbt selectors, such as `source:bronze.orders+`.
+        declared: the names of the sources to look for.
 
     Raises:
         DbtError: if dbt does not understand the selectors, or they match nothing.
     """
-    names = selected_names(project, selection)
-    return [project.feeds[name] for name in names if name in project.feeds]
-
-
-def selected_names(project: Project, selection: Sequence[str]) -> list[str]:
-    """Return the names of the selected feeds as `selected_feeds` does, also of invalid declarations."""
     from dbt.cli.main import dbtRunner
 
     output = ("--output", "json", "--output-keys", "unique_id")
     command = ["--log-level", "none", "list", *output, "--select", *selection]
-    outcome = dbtRunner(project.manifest).invoke(command)
+    outcome = dbtRunner(manifest).invoke(command)
     lines = outcome.result if isinstance(outcome.result, list) else []
     chosen = [json.loads(line)["unique_id"] for line in lines]
     if not chosen:
         raise DbtError(
             f"Nothing matches {' '.join(selection)}{f': {outcome.exception}' if outcome.exception else ''}.",
-            f"{similar_names(project.manifest, selection)}`dbt ls` lists what can be selected.",
+            f"{similar_names(manifest, selection)}`dbt ls` lists what can be selected.",
         )
-    nodes, declared = project.manifest.nodes, {*project.feeds, *project.invalid}
+    nodes = manifest.nodes
     read = [below for name in chosen if name in nodes for below in nodes[name].depends_on_nodes]
     for names in (chosen, read):
-        sources = [project.manifest.sources[name] for name in names if name in project.manifest.sources]
-        if feeds := dict.fromkeys(s.name for s in sources if s.name in declared and s.external):
-            return list(feeds)
+        sources = [manifest.sources[name] for name in names if name in manifest.sources]
+        if found := dict.fromkeys(s.name for s in sources if s.name in declared and s.external):
+            return list(found)
     return []
 
 

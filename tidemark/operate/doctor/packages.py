@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-import python_ingest
+import tidemark
 from tidemark.base.distribution import NAME
 from tidemark.operate.doctor.finding import Checked, Finding, error, warning
 from tidemark.operate.doctor.subject import Subject
@@ -145,7 +145,7 @@ def _adapters() -> Iterator[Finding]:
         return  # a missing package is already reported
     folders = [Path(place) / ADAPTER.name for place in adapters.__path__]
     found = list(dict.fromkeys(place.resolve() for place in folders if (place / "__init__.py").is_file()))
-    ours = (Path(python_ingest.__file__).parents[1] / ADAPTER).resolve()
+    ours = (Path(tidemark.__file__).parents[1] / ADAPTER).resolve()
     if not found:
         fix = f"Install Tidemark again: `pip install --force-reinstall --no-deps {NAME}`."
         yield error("dbt finds no adapter for `type: tidemark`.", fix)

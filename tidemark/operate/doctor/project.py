@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from python_ingest.feeds.declarations import Feed, FileFeed
 from tidemark.base.errors import DbtError, TidemarkError, did_you_mean
 from tidemark.base.messages import plain_message
-from tidemark.engine.project import credentials_of, find_root, load, profiles_folder
+from tidemark.engine.project import credentials_of, find_root, profiles_folder
 from tidemark.lake.place import lake_folder
 from tidemark.operate.doctor.finding import Checked, error
 from tidemark.operate.doctor.secrets import redacted
 from tidemark.operate.doctor.subject import Subject
+from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.spark.connect import PORT
 
 PROJECT, PROFILES = "dbt_project.yml", "profiles.yml"
@@ -74,7 +75,7 @@ def _open(root: Path | None, subject: Subject) -> None:
             "with DBT_TARGET.",
         )
     _find_spark(root, subject, credentials, profiles.get(profile) or {})
-    lakehouse = load(silent=True)
+    lakehouse = ProjectWithFeeds.load(silent=True)
     for invalid in lakehouse.invalid.values():
         subject.report(error(redacted(invalid.what), redacted(invalid.fix)))
     external = (feed.external for feed in lakehouse.feeds.values())

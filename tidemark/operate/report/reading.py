@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.feeds.declarations import Feed as DeclaredFeed
 from python_ingest.feeds.declarations import FileFeed
 from tidemark.base.clock import Clock, utc_now, utc_time
-from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import stored, table_of
 from tidemark.lake.place import lake_location
 from tidemark.lake.table_format import table_exists
@@ -19,6 +18,7 @@ from tidemark.operate.report.periods import periods
 from tidemark.operate.report.state_tables import StateTables
 from tidemark.operate.report.tables import rejections, sizes, with_reasons
 from tidemark.operate.status.freshness import Limits, limits_of
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +27,7 @@ SITES = ("site/index.html", "target/static_index.html")  # of `make docs`, of `d
 
 
 def read_report(
-    spark: SparkSession, project: Project, page: Path, days: int, clock: Clock = utc_now
+    spark: SparkSession, project: ProjectWithFeeds, page: Path, days: int, clock: Clock = utc_now
 ) -> Report:
     """Return what a report tells of a lake.
 

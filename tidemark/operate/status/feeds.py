@@ -21,10 +21,10 @@ from tidemark.base.clock import Clock, utc_now, utc_time
 from tidemark.base.connections import connection
 from tidemark.base.errors import DeclarationError, TidemarkError
 from tidemark.base.output import count_of
-from tidemark.engine.project import Project
 from tidemark.lake.table_format import table_exists
 from tidemark.operate.status.freshness import Limits, limits_of
 from tidemark.operate.status.level import Level, highest
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,7 +73,7 @@ class _Landed:
     landed_at: datetime | None = None
 
 
-def feed_states(spark: SparkSession, project: Project, clock: Clock = utc_now) -> list[FeedStatus]:
+def feed_states(spark: SparkSession, project: ProjectWithFeeds, clock: Clock = utc_now) -> list[FeedStatus]:
     """Return the states of all feeds, sorted by name."""
     landed = {
         **_landed(spark, f"{project.ops_schema}.ingested_batches", "max(last_processed_at)"),
@@ -162,7 +162,7 @@ def _doubts(doubt: str | None) -> dict[str, Level]:
     return {f"landed rows may be gone ({doubt}); `tidemark land` checks them": _warning(doubt)}
 
 
-def _doubt(spark: SparkSession, project: Project, feed: Feed, batch: int) -> str | None:
+def _doubt(spark: SparkSession, project: ProjectWithFeeds, feed: Feed, batch: int) -> str | None:
     """Return why rows that landed up to a batch may be missing from bronze."""
     if not batch:
         return None
@@ -211,7 +211,7 @@ def _rejected_files(spark: SparkSession, table: str) -> dict[str, int]:
     return {row["feed"]: row["count"] for row in counted}
 
 
-def _messages_behind(spark: SparkSession, project: Project, feed: TopicFeed) -> int | None:
+def _messages_behind(spark: SparkSession, project: ProjectWithFeeds, feed: TopicFeed) -> int | None:
     """Return the number of messages of a topic that have not landed; None if no broker answers."""
     try:
         to = connection(feed.external.connection, "kafka")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.base.clock import Clock, utc_now
-from tidemark.engine.project import Project
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.level import Level, highest
 from tidemark.operate.status.runs import RunStatus, last_run
 from tidemark.operate.status.tables import TableStatus, table_states
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ class LakeStatus:
     level: Level
 
 
-def lake_status(spark: SparkSession, project: Project, clock: Clock = utc_now) -> LakeStatus:
+def lake_status(spark: SparkSession, project: ProjectWithFeeds, clock: Clock = utc_now) -> LakeStatus:
     """Return the state of the lake; nothing is written.
 
     Args:

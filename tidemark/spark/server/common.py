@@ -13,25 +13,11 @@ from pathlib import Path
 
 from tidemark.spark.server.leash import leash
 
-JARS = Path(__file__).resolve().parents[2] / ".servers"
-QUICK_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")  # for what runs some minutes
 PATIENCE = 60  # seconds to wait until a server answers
-
-
-class MissingServerError(Exception):
-    """A program that a server needs is not installed; the message names it and says how to get it."""
 
 
 class ServerEndedError(Exception):
     """A server ended, or did not answer in time; the message is the end of its log."""
-
-
-def free_port() -> int:
-    """Return an unused loopback port."""
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        port: int = some.getsockname()[1]
-        return port
 
 
 def answers(port: int) -> bool:

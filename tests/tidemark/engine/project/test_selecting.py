@@ -10,7 +10,6 @@ from tidemark.base.errors import DbtError
 from tidemark.cli import main as cli
 from tidemark.cli import run
 from tidemark.engine import project
-from tidemark.engine.project.selection import selected_feeds
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R2
@@ -36,13 +35,13 @@ def test_feeds_that_are_selected_land(
     lakehouse: ProjectWithFeeds, selection: list[str], feeds: list[str]
 ) -> None:
     """R2.3: the sources among what is selected; where there are none, those that selected models read."""
-    assert sorted(feed.name for feed in selected_feeds(lakehouse, selection)) == feeds
+    assert sorted(lakehouse.selected_names(selection)) == feeds
 
 
 def test_a_selection_of_nothing_is_a_sentence(lakehouse: ProjectWithFeeds) -> None:
     """A misspelt selector lands and builds nothing, and says so."""
     with pytest.raises(DbtError, match=r"Nothing matches source:bronze.ordres\+\."):
-        selected_feeds(lakehouse, ["source:bronze.ordres+"])
+        lakehouse.selected_names(["source:bronze.ordres+"])
 
 
 def test_a_run_lands_them(lakehouse: ProjectWithFeeds, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,13 +21,12 @@ from tests.tidemark.operate.doctor.conftest import said
 from tidemark.base.errors import TidemarkError, did_you_mean
 from tidemark.base.output import output
 from tidemark.cli.main import app
-from tidemark.engine.project import load
-from tidemark.engine.project.selection import selected_feeds
 from tidemark.maintain import maintenance
 from tidemark.operate.doctor import checks
 from tidemark.operate.doctor.finding import Checked, Level
 from tidemark.operate.doctor.limits import check_limits
 from tidemark.operate.doctor.subject import Subject
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 
 @pytest.fixture
@@ -108,11 +107,11 @@ def test_a_mistyped_name_gets_a_suggestion(folder: Path, monkeypatch: pytest.Mon
         TidemarkError, match=r"no check 'jar'\.\n  → Did you mean 'jars'\? Choose from: java,"
     ):
         CliRunner().invoke(app, ["doctor", "--skip", "jar"], catch_exceptions=False)
-    lakehouse = load(silent=True)
+    lakehouse = ProjectWithFeeds.load(silent=True)
     with pytest.raises(TidemarkError, match=r"\(declared: bills\).*\n  → Did you mean 'bills'\? Name a"):
         choose(lakehouse.feeds, ["bill"])
     with pytest.raises(TidemarkError, match=r"matches \+tag:x \+ordres\+.*\n  → Did you mean 'orders'\?"):
-        selected_feeds(lakehouse, ["+tag:x", "+ordres+"])
+        lakehouse.selected_names(["+tag:x", "+ordres+"])
     monkeypatch.setattr(maintenance, "table_exists", lambda spark, table: True)
     with pytest.raises(TidemarkError, match=r"no table bronze\.bill\.\n  → Did you mean 'bronze\.bills'\? "):
         maintenance.chosen_tables(cast(SparkSession, None), lakehouse.tables, ["bronze.bill"])

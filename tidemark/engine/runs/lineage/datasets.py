@@ -15,10 +15,8 @@ from openlineage.client.facet_v2 import (
     schema_dataset,
     symlinks_dataset,
 )
-from openlineage.client.naming.dataset import Kafka, LocalFileSystem, Postgres
+from openlineage.client.naming.dataset import LocalFileSystem
 
-from python_ingest.feeds.declarations import Feed, TableFeed, TopicFeed
-from tidemark.base.connections import connection
 from tidemark.lake.place import is_remote, lake_location
 from tidemark.lake.table_format import location_of, table_exists
 
@@ -40,22 +38,6 @@ def name_of(location: str) -> Name:
         return local.get_namespace(), local.get_name()
     scheme = {"s3a": "s3", "s3n": "s3"}.get(parts.scheme, parts.scheme)
     return f"{scheme}://{parts.netloc.rpartition('@')[2]}", parts.path.strip("/")
-
-
-def source_of(feed: Feed) -> Name:
-    """Return namespace and name of what a feed lands: a folder, a table, a query's database, or a topic."""
-    if isinstance(feed, TopicFeed):
-        first = connection(feed.external.connection, "kafka").hosts.split(",")[0]
-        host, _, port = first.rpartition(":")
-        topic = Kafka(host or first, port or "9092", feed.external.topic)
-        return topic.get_namespace(), topic.get_name()
-    if isinstance(feed, TableFeed):
-        server = connection(feed.external.connection, "postgresql")
-        host, _, port = server.hosts.split(",")[0].rpartition(":")
-        schema, _, table = (feed.external.table or f"query.{feed.name}").rpartition(".")
-        named = Postgres(host or port, port if host else "5432", server.database, schema or "public", table)
-        return named.get_namespace(), named.get_name()
-    return name_of(str(feed.external.location))  # type: ignore[union-attr]
 
 
 class Tables:

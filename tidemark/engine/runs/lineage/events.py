@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid5
 
 from openlineage.client.event_v2 import (
     InputDataset,
@@ -31,13 +31,11 @@ from openlineage.client.facet_v2 import (
     source_code_location_job,
 )
 
-from python_ingest.feeds.declarations import Feed
 from tidemark.base.distribution import address, version
 from tidemark.engine.project.nodes import table_of, tables_below
 from tidemark.engine.runs.lineage.datasets import Tables
 from tidemark.engine.runs.lineage.sending import without_user
 from tidemark.engine.runs.provenance import SECONDS, git_state
-from tidemark.operate.lineage.events import source_of
 
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
 WROTE = ("inserted", "updated", "deleted")
@@ -75,8 +73,8 @@ def run_events(manifest: Any, run: Mapping[str, Any], results: Any, tables: Tabl
         None if run["succeeded"] else f"{run['models_failed']} models, {run['tests_failed']} tests failed"
     )
     command = f"{project}.dbt_{run['command']}"
-    yield from _events(
-        run["invocation_id"], command, _facets("DBT_COMMAND"), {}, Done(started, ended, failed)
+    yield from events_of(
+        run["invocation_id"], command, facets_of_job("DBT_COMMAND"), {}, Done(started, ended, failed)
     )
     rows = {row["model"]: row for row in run["model_runs"]}
     for result in results:
@@ -91,38 +89,27 @@ def run_events(manifest: Any, run: Mapping[str, Any], results: Any, tables: Tabl
                 [tables.read(name) for name in dict.fromkeys(tables_below(manifest, node))],
                 [_output(tables, table, node, rows[table])],
             )
-            yield from _events(
+            yield from events_of(
                 str(uuid5(UUID(run["invocation_id"]), table)),
                 f"{project}.{table}",
-                _facets("MODEL", node.original_file_path),
+                facets_of_job("MODEL", node.original_file_path),
                 {"parent": _parent(run["invocation_id"], command)},
                 done,
             )
 
 
-def landing_events(
-    project: str, feed: Feed, done: Done, tables: Tables, rows: int | None
-) -> Iterator[RunEvent]:
-    """Yield the events of the landing of one feed.
-
-    Args:
-        project: the project's name.
-        feed: the feed.
-        done: when it landed, and its error; without inputs and outputs.
-        tables: the tables of the lake.
-        rows: the number of rows that landed; None if it failed.
-    """
-    namespace, name = source_of(feed)
-    columns = {column.name: (column.data_type, column.description) for column in feed.columns}
-    done.inputs.append(InputDataset(namespace=namespace, name=name))
-    done.outputs.append(tables.written(feed.table, columns, None if rows is None else {"rowCount": rows}))
-    facets = _facets("LANDING", feed.declared_in)
-    yield from _events(str(uuid4()), f"{project}.land.{feed.name}", facets, {}, done)
-
-
-def _events(
+def events_of(
     run_id: str, name: str, facets: dict[str, JobFacet], of_run: Mapping[str, RunFacet], done: Done
 ) -> Iterator[RunEvent]:
+    """Yield the two events of a job: its start, and its end or its failure.
+
+    Args:
+        run_id: the run's UUID.
+        name: the job's name.
+        facets: what is known of the job.
+        of_run: what is known of the run.
+        done: what the job did.
+    """
     job = Job(namespace=os.environ.get(NAMESPACE) or "tidemark", name=name, facets=facets)
     engine = processing_engine_run.ProcessingEngineRunFacet(version(), name="Tidemark")
     start: dict[str, RunFacet] = {**of_run, "processing_engine": engine}
@@ -154,7 +141,8 @@ def _signed(event: RunEvent) -> RunEvent:
     return event
 
 
-def _facets(kind: str, path: str = "") -> dict[str, JobFacet]:
+def facets_of_job(kind: str, path: str = "") -> dict[str, JobFacet]:
+    """Return the facets of a job: its kind, and the file that declares it in its repository."""
     facets: dict[str, JobFacet] = {
         "jobType": job_type_job.JobTypeJobFacet("BATCH", integration="TIDEMARK", jobType=kind)
     }

@@ -1,0 +1,41 @@
+"""The Spark session of a project: its settings are those of the target in profiles.yml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.engine.project import spark_settings
+from tidemark.spark.session import open_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SWITCHED = ("spark.sql.defaultCatalog", "spark.sql.sources.default", "spark.sql.catalog.lakehouse")
+
+
+def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False) -> SparkSession:
+    """Lock the lake and return the Spark session that dbt will also use.
+
+    Args:
+        root: the project's folder, which must be the current one.
+        empty: whether to delete the lake's content first.
+        may_be_remote: whether the caller needs no JVM.
+
+    Raises:
+        LakeBusyError: if another process holds the lake.
+        TidemarkError: if the target's Spark is not embedded, or its jars are missing.
+    """
+    return open_session(spark_settings(root, may_be_remote=may_be_remote), root, empty=empty)
+
+
+def retarget(spark: SparkSession, root: Path) -> None:
+    """Switch a running session to the profile's target that DBT_TARGET names.
+
+    Args:
+        spark: the session.
+        root: the project's folder.
+    """
+    for name, value in spark_settings(root).items():
+        if name.startswith(SWITCHED):
+            spark.conf.set(name, value)
