@@ -27,7 +27,7 @@ from python_ingest.files.landing import Lander
 from python_ingest.files.storage import Storage
 from python_ingest.ops.ingested_files import IngestedFiles
 from tidemark.base.clock import utc_now
-from tidemark.engine.project import invoke_dbt
+from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent

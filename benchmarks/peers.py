@@ -25,7 +25,7 @@ from benchmarks.page import MEBIBYTE, Measured, Scale, write
 from benchmarks.projects import DUCKDB, TIDEMARK, TITLES, Peer, peer
 from benchmarks.truth import differing_rows
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.project import invoke_dbt
+from tidemark.engine.dbt_core.commands import invoke_dbt
 
 WARM_UPS = 2
 BRONZE = "_bronze.orders_in"

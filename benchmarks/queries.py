@@ -23,7 +23,7 @@ from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, plain_errors, scr
 from benchmarks.refreshes import REFRESHES, WARM_UP, apply, generate, load
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.project import invoke_dbt
+from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.verify.verify import Verdict, verify
 
 NAME = "tpch"

@@ -20,7 +20,7 @@ from benchmarks.topics import topic
 from dev.servers.kafka import kafka
 from dev.servers.postgresql import postgres
 from tidemark.base.connections import variable
-from tidemark.engine.project import invoke_dbt
+from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.project.session import warm_session
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from dev.simulators.user_events import simulate_user_events
 from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, Lakehouse
+from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.explain import Plan, explain
-from tidemark.engine.project import invoke_dbt
 from tidemark.engine.verify.verify import verify
 
 pytestmark = pytest.mark.R1

@@ -15,7 +15,7 @@ from tidemark.base.errors import UnprovenError
 from tidemark.cli.explain import show_plans
 from tidemark.cli.verify import show_verdicts
 from tidemark.engine.explain import explain
-from tidemark.engine.project.lenient import load_to_read
+from tidemark.engine.project.to_read import load_to_read
 from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]

@@ -16,7 +16,7 @@ from tidemark.base.errors import DeclarationError, LandingError, TidemarkError
 from tidemark.cli import main as cli
 from tidemark.cli import run
 from tidemark.cli.land import land
-from tidemark.engine import project
+from tidemark.engine.dbt_core import profiles
 from tidemark.operate.status.feeds import feed_states
 from tidemark.operate.status.level import Level
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -112,7 +112,7 @@ def test_a_run_builds_what_does_not_read_a_failed_feed(
         failed = {feed.name: TidemarkError("No.", "Retry.") for feed in feeds if feed not in errors.values()}
         return [], {name: error for name, error in failed.items() if name == "transactions"} | errors
 
-    monkeypatch.setattr(project, "embedded_target", lambda root: "")
+    monkeypatch.setattr(profiles, "embedded_target", lambda root: "")
     monkeypatch.setattr(ProjectWithFeeds, "load", lambda: lakehouse)
     monkeypatch.setattr(run, "hold", lambda folder: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)

@@ -8,9 +8,9 @@ import typer
 
 from tidemark.cli.diff import show_differences
 from tidemark.cli.opening import opened, opened_to_read
-from tidemark.cli.options import variables_in
 from tidemark.cli.reproduce import reproduce_run
 from tidemark.cli.undo import undo_run
+from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project.session import warm_session
 
 history = typer.Typer()

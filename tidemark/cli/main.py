@@ -58,7 +58,6 @@ from tidemark.cli.options import (
     Sheet,
     SkipLines,
     Variables,
-    variables_in,
 )
 from tidemark.cli.prove import prove_models
 from tidemark.cli.report import write_report
@@ -68,6 +67,7 @@ from tidemark.cli.status import show_status
 from tidemark.cli.upkeep import upkeep
 from tidemark.cli.verify import show_verdicts
 from tidemark.engine import project
+from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project.session import warm_session
 from tidemark.scaffold.reading.choices import Choices, names_in
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from tidemark.base.messages import first_sentence
 from tidemark.base.output import output
-from tidemark.engine.project import Project, choose_target, enter_root
-from tidemark.engine.project.lenient import load_to_read
+from tidemark.engine.dbt_core.profiles import choose_target
+from tidemark.engine.project import Project, enter_root
+from tidemark.engine.project.to_read import load_to_read
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
 from tidemark.project_with_feeds import ProjectWithFeeds

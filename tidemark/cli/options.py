@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
-
-from tidemark.base.errors import TidemarkError
 
 
 class Format(StrEnum):
@@ -109,20 +107,3 @@ Variables = Annotated[
     str,
     typer.Option("--vars", help="Values of variables, as for dbt: {name: value}."),
 ]
-
-
-def variables_in(text: str) -> dict[str, Any]:
-    """Return the values of `--vars`.
-
-    Raises:
-        TidemarkError: if they are not what dbt takes.
-    """
-    from dbt.config.utils import parse_cli_vars
-    from dbt_common.exceptions import DbtBaseException
-
-    try:
-        return dict(parse_cli_vars(text))
-    except DbtBaseException:
-        raise TidemarkError(
-            "--vars are not names with values.", "Write them as for dbt: --vars '{name: value}'."
-        ) from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import count_of, output
-from tidemark.engine.project import PARSE, invoke_dbt
+from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.prove.counterexample import DIFFER, TIED, unit_test
 from tidemark.engine.prove.drawing import Drawn

@@ -13,7 +13,7 @@ from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.land import land_each
-from tidemark.engine import project
+from tidemark.engine.dbt_core import profiles
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
@@ -34,7 +34,7 @@ def run_all(root: Path, select: Sequence[str], *, full_refresh: bool, audit: boo
     Raises:
         TidemarkError: if a feed or a model fails.
     """
-    embedded = project.embedded_target(root)
+    embedded = profiles.embedded_target(root)
     if not embedded:
         hold(lake_folder())
     lakehouse = ProjectWithFeeds.load()

@@ -9,7 +9,7 @@ from pathlib import Path
 from tidemark.base.errors import TidemarkError
 from tidemark.base.interrupts import on_interrupt
 from tidemark.base.output import output
-from tidemark.engine.project import settings_of_server
+from tidemark.engine.dbt_core.profiles import settings_of_server
 from tidemark.lake.place import lake_location
 from tidemark.spark.hive_schema import prepare_catalog
 from tidemark.spark.jars import check_jars

@@ -11,7 +11,8 @@ from tidemark.base.errors import TidemarkError
 from tidemark.cli.build import rebuild_columns, rebuild_range
 from tidemark.cli.maintain import maintain_tables, show_plan
 from tidemark.cli.opening import opened
-from tidemark.cli.options import LogOlderThan, OlderThan, OnlyPlan, Tables, Variables, variables_in
+from tidemark.cli.options import LogOlderThan, OlderThan, OnlyPlan, Tables, Variables
+from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.retention import Kept
 

@@ -10,10 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dbt.clients.yaml_helper import load_yaml_text
-from dbt_common.exceptions import DbtValidationError
-
 from tidemark.base.errors import TidemarkError
+from tidemark.engine.dbt_core.texts import yaml_mapping
 from tidemark.scaffold.rendering import write_templates
 from tidemark.scaffold.sampling import sample_of
 from tidemark.scaffold.writing import FILES, add
@@ -85,7 +83,7 @@ def write_project(name: str) -> Scaffold:
 
 
 def _complete() -> Scaffold:
-    project = _mapping(PROJECT_FILE)
+    project = yaml_mapping(PROJECT_FILE)
     profile = str(project.get("profile") or project.get("name"))
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
     profiles = _profiles()
@@ -93,7 +91,7 @@ def _complete() -> Scaffold:
         missing["project/profiles.yml"] = profiles = PROFILES
     plain = profile if NAME.fullmatch(profile) else json.dumps(profile)
     scaffold = Scaffold(False, write_templates(missing, profile=plain, is_new=False))
-    outputs = (_mapping(profiles).get(profile) or {}).get("outputs") or {}
+    outputs = (yaml_mapping(profiles).get(profile) or {}).get("outputs") or {}
     if all(output.get("type") != "tidemark" for output in outputs.values()):
         where = f"in a target of the profile '{profile}'" if outputs else f"in a new profile '{profile}'"
         scaffold.hints.append(f"{profiles}: write `type: tidemark` {where}")
@@ -122,13 +120,6 @@ def _builds_incrementally(project: dict[str, Any]) -> bool:
         return named == "incremental" or any(asks(value) for value in block.values())
 
     return asks(project.get("models"))
-
-
-def _mapping(path: Path) -> dict[str, Any]:
-    try:
-        return load_yaml_text(path.read_text(encoding="utf-8")) or {}
-    except DbtValidationError as error:
-        raise TidemarkError(f"{path} is not YAML: {error}", "Correct it and try again.") from error
 
 
 def _no_session() -> Any:

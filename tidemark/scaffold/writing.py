@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dbt.clients.yaml_helper import load_yaml_text
-from dbt_common.exceptions import DbtValidationError
-
 from tidemark.base.errors import TidemarkError
+from tidemark.engine.dbt_core.texts import yaml_in
 from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.column import in_jinja
 from tidemark.scaffold.declaring import gold_yml, models_yml, sources_yml
@@ -98,9 +96,9 @@ def _texts(feed: Proposal, gold: Gold | None) -> dict[Path, str]:
         texts[Path(target.format(name=feed.name, gold=gold.name if gold else ""))] = text
     for text in own.values():
         try:
-            load_yaml_text(text)
+            yaml_in(text)
             text.encode()
-        except (DbtValidationError, UnicodeError) as error:
+        except ValueError as error:
             raise TidemarkError(
                 f"A name or a value of the files cannot be written as YAML: {error}.",
                 "Declare the feed by hand: docs/landing.md.",

@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.base.errors import DbtError
 from tidemark.base.messages import plain_message
+from tidemark.engine.dbt_core.commands import SILENT, outcome_of
 from tidemark.engine.project.nodes import table_of
 
 Progress = Callable[[str], None]
@@ -61,13 +62,12 @@ def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> B
     Raises:
         DbtError: if dbt cannot run at all. Failures of nodes are part of the outcome.
     """
-    from dbt.cli.main import dbtRunner
 
     def on_event(event: Any) -> None:
         if event.info.name == "LogStartLine":
             progress(event.data.description)
 
-    outcome = dbtRunner(manifest, callbacks=[on_event]).invoke(["--log-level", "none", "build", *options])
+    outcome = outcome_of([*SILENT, "build", *options], manifest, on_event)
     if isinstance(outcome.exception, KeyboardInterrupt):
         raise outcome.exception
     result: Any = outcome.result

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from tidemark.base.errors import DbtError
 from tidemark.base.messages import plain_message
 from tidemark.engine.built_with import Variables, recorded_variables
+from tidemark.engine.dbt_core.broken_nodes import every_node
+from tidemark.engine.dbt_core.commands import SILENT, outcome_of
 from tidemark.engine.project import own_schema
 from tidemark.engine.project.compiled import Compiled, compiled, failed
-from tidemark.engine.project.lenient import every_node, parsed_to_read
 from tidemark.engine.project.model_way import Way
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.project.selection import similar_names
+from tidemark.engine.project.to_read import parsed_to_read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -133,11 +135,9 @@ def node_results(manifest: Any, selectors: Sequence[str], variables: str = "{}")
     Raises:
         DbtError: if dbt compiles nothing at all.
     """
-    from dbt.cli.main import dbtRunner
-
-    arguments = ["--log-level", "none", "--no-write-json", "compile", "--select", *selectors]
+    arguments = [*SILENT, "--no-write-json", "compile", "--select", *selectors, "--vars", variables]
     with every_node():
-        outcome = dbtRunner(manifest).invoke([*arguments, "--vars", variables])
+        outcome = outcome_of(arguments, manifest)
     result: Any = outcome.result
     if result is None:
         raise DbtError(

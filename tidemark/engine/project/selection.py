@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from tidemark.base.errors import DbtError, did_you_mean
+from tidemark.engine.dbt_core.commands import SILENT, outcome_of
 
 
 def selected_sources(manifest: Any, selection: Sequence[str], declared: Collection[str]) -> list[str]:
@@ -20,11 +21,8 @@ def selected_sources(manifest: Any, selection: Sequence[str], declared: Collecti
     Raises:
         DbtError: if dbt does not understand the selectors, or they match nothing.
     """
-    from dbt.cli.main import dbtRunner
-
     output = ("--output", "json", "--output-keys", "unique_id")
-    command = ["--log-level", "none", "list", *output, "--select", *selection]
-    outcome = dbtRunner(manifest).invoke(command)
+    outcome = outcome_of([*SILENT, "list", *output, "--select", *selection], manifest)
     lines = outcome.result if isinstance(outcome.result, list) else []
     chosen = [json.loads(line)["unique_id"] for line in lines]
     if not chosen:

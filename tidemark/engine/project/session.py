@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.engine.project import spark_settings
+from tidemark.engine.dbt_core.profiles import spark_settings
 from tidemark.spark.session import open_session
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidemark.engine.dbt_core.commands import SILENT, outcome_of
 from tidemark.engine.incremental.analysis import checked
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.proven_key import proven_key
@@ -59,15 +60,12 @@ def candidates(spark: SparkSession, manifest: Any, selection: Sequence[str]) -> 
     Raises:
         DbtError: if a model does not compile, or none matches.
     """
-    from dbt.cli.main import dbtRunner
-
     selected = model_selectors(selection)
     nodes = compiled_nodes(manifest, [f"+{name}" for name in selected])
     if not nodes and selection:
         raise no_model(manifest, selection)
-    listing = ["--log-level", "none", "ls", "--select", *selected, "--output", "name"]
-    listed: Any = dbtRunner(manifest).invoke(listing).result
-    chosen = set(listed or [])
+    listing = [*SILENT, "ls", "--select", *selected, "--output", "name"]
+    chosen = set(outcome_of(listing, manifest).result or [])
     tables = {table_of(node).lower(): node for node in _all_nodes(manifest)}
     for node in [*manifest.sources.values(), *manifest.nodes.values()]:
         if node.resource_type in ("source", "seed", "snapshot"):

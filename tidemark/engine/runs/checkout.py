@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.project import invoke_dbt, profiles_folder
+from tidemark.engine.dbt_core.commands import invoke_dbt
+from tidemark.engine.dbt_core.profiles import profiles_folder
 from tidemark.engine.runs.provenance import git_state
 from tidemark.lake.place import LAKE, is_remote, lake_folder, lake_location
 

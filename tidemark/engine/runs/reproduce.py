@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dbt.version import __version__ as dbt_version
 from pyspark.errors import PySparkException
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.messages import sentence
 from tidemark.engine.built_with import HIDDEN, UNDO
-from tidemark.engine.project import PARSE, Project, invoke_dbt, target_name
+from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
+from tidemark.engine.dbt_core.profiles import target_name
+from tidemark.engine.dbt_core.version import dbt_version
+from tidemark.engine.project import Project
 from tidemark.engine.project.compiled import Compiled, compiled
 from tidemark.engine.project.compiled_models import compiled_nodes
 from tidemark.engine.project.nodes import VIEWS, table_of, tables_below

@@ -13,13 +13,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from dbt.version import __version__ as dbt_version
 from pyspark.sql import functions as f
 
 from tidemark.base.clock import utc_now, utc_time
 from tidemark.base.errors import LakeBusyError, TidemarkError
 from tidemark.engine.built_with import UNDO
-from tidemark.engine.project import Project, target_name
+from tidemark.engine.dbt_core.profiles import target_name
+from tidemark.engine.dbt_core.version import dbt_version
+from tidemark.engine.project import Project
 from tidemark.engine.runs.marks import (
     Pair,
     Restored,

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 from python_ingest.feeds.declarations import Feed, FileFeed
 from tidemark.base.errors import DbtError, TidemarkError, did_you_mean
-from tidemark.base.messages import plain_message
-from tidemark.engine.project import credentials_of, find_root, profiles_folder
+from tidemark.engine.dbt_core.profiles import credentials_of, profiles_folder
+from tidemark.engine.dbt_core.texts import yaml_mapping
+from tidemark.engine.project import find_root
 from tidemark.lake.place import lake_folder
 from tidemark.operate.doctor.finding import Checked, error
 from tidemark.operate.doctor.secrets import redacted
@@ -65,8 +66,8 @@ def _open(root: Path | None, subject: Subject) -> None:
             f"There is no dbt project in {Path.cwd()} or above it.",
             "Run this command in the project's folder, or write a project with `tidemark init`.",
         )
-    profile = _mapping(root / PROJECT).get("profile", "")
-    profiles = _mapping(profiles_folder(root) / PROFILES)
+    profile = yaml_mapping(root / PROJECT).get("profile", "")
+    profiles = yaml_mapping(profiles_folder(root) / PROFILES)
     credentials, subject.target = credentials_of(root)
     if credentials.type != "tidemark":
         raise TidemarkError(
@@ -126,19 +127,3 @@ def _find_spark(root: Path, subject: Subject, credentials: Any, profile: Mapping
         subject.report(error(f"{where} is '{name}', whose Spark is not in the process.", fix))
         return
     subject.settings = embedded.server_side_parameters
-
-
-def _mapping(path: Path) -> Mapping[str, Any]:
-    """Read a YAML file; its templates stay as they are."""
-    from dbt.clients.yaml_helper import load_yaml_text
-    from dbt_common.exceptions import DbtValidationError
-
-    try:
-        found = load_yaml_text(path.read_text(encoding="utf-8")) or {}
-    except FileNotFoundError:
-        raise TidemarkError(f"{path} does not exist.", "Write it with `tidemark init`.") from None
-    except (DbtValidationError, OSError, UnicodeDecodeError) as problem:
-        raise TidemarkError(f"{path} is not YAML:\n{plain_message(str(problem))}", "Correct it.") from None
-    if not isinstance(found, dict):
-        raise TidemarkError(f"{path} is not a mapping of names to values.", "Correct it.")
-    return found

@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from pydantic import BaseModel, ConfigDict
 
+from tidemark.engine.dbt_core.texts import yaml_in
 from tidemark.operate.doctor.finding import Checked, Finding, error, warning
 from tidemark.operate.doctor.java import properties
 from tidemark.operate.doctor.packages import installed, spark_folder, spark_of
@@ -62,10 +63,7 @@ def check_support(subject: Subject) -> Checked:
 
 def supported() -> list[Support]:
     """Return the rows of support.yml."""
-    from dbt.clients.yaml_helper import load_yaml_text
-
-    rows: list[object] = load_yaml_text(TABLE.read_text(encoding="utf-8"))  # type: ignore[assignment]
-    return [Support.model_validate(row) for row in rows]
+    return [Support.model_validate(row) for row in yaml_in(TABLE.read_text(encoding="utf-8"))]
 
 
 def present_versions() -> dict[str, str]:

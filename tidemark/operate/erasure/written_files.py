@@ -9,9 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from dbt.clients.yaml_helper import load_yaml_text
-
 from tidemark.base.output import count_of
+from tidemark.engine.dbt_core.texts import yaml_mapping
 from tidemark.engine.project import Project
 from tidemark.operate.erasure.search import Files, files_below, forms_of, search
 
@@ -43,7 +42,7 @@ def folders_of(root: Path) -> list[FolderOfProject]:
     Args:
         root: the project's folder.
     """
-    settings = load_yaml_text((root / "dbt_project.yml").read_text(encoding="utf-8")) or {}
+    settings = yaml_mapping(root / "dbt_project.yml")
     target = os.environ.get("DBT_TARGET_PATH") or settings.get("target-path") or "target"
     logs = os.environ.get("DBT_LOG_PATH") or settings.get("log-path") or "logs"
     named = [

@@ -9,7 +9,7 @@ import pytest
 from tidemark.base.errors import DbtError
 from tidemark.cli import main as cli
 from tidemark.cli import run
-from tidemark.engine import project
+from tidemark.engine.dbt_core import profiles
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R2
@@ -52,7 +52,7 @@ def test_a_run_lands_them(lakehouse: ProjectWithFeeds, monkeypatch: pytest.Monke
         landed.append([feed.name for feed in feeds])
         return [], {}
 
-    monkeypatch.setattr(project, "embedded_target", lambda root: "")
+    monkeypatch.setattr(profiles, "embedded_target", lambda root: "")
     monkeypatch.setattr(ProjectWithFeeds, "load", lambda: lakehouse)
     monkeypatch.setattr(run, "hold", lambda folder: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tidemark.engine.project import invoke_dbt
+from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.sqlcheck.finding import Table
 from tidemark.engine.sqlcheck.models import findings, findings_of
 from tidemark.engine.sqlcheck.parsing import LANDING_ORDER, parsed

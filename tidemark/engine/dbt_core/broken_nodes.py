@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
 from dbt_common.exceptions import DbtBaseException
-
-from tidemark.base.errors import DbtError
-from tidemark.engine.project import PARSE, Project, enter_root, invoke_dbt
 
 
 @contextmanager
@@ -87,30 +83,3 @@ def _noting(parse: Any, note: Callable[[Any, Exception], None]) -> Any:
             return None
 
     return parsed
-
-
-def load_to_read(variables: Mapping[str, Any]) -> tuple[Project, Broken]:
-    """Parse the project for a command that runs nothing: a broken model or data test does not stop it.
-
-    Args:
-        variables: values of `--vars`.
-
-    Returns:
-        The project, and what dbt cannot parse of it.
-
-    Raises:
-        DbtError: if dbt cannot parse the project even without them.
-    """
-    root = enter_root()
-    manifest, broken = parsed_to_read(variables)
-    return Project.of(root, manifest), broken
-
-
-def parsed_to_read(variables: Mapping[str, Any]) -> tuple[Any, Broken]:
-    """Return dbt's manifest as `load_to_read` does, and what it leaves out."""
-    options = [*PARSE, "--vars", json.dumps(dict(variables))] if variables else [*PARSE]
-    try:
-        return invoke_dbt(["--log-level=none", *options]), Broken()
-    except DbtError:
-        with without_broken_nodes() as broken:
-            return invoke_dbt(["--log-level=none", "--no-partial-parse", *options]), broken

@@ -1,0 +1,1 @@
+"""What the engine takes from dbt-core: commands, profiles, broken nodes, texts; its face is `adapter/`."""
