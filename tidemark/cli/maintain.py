@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.filesize import decimal
+
 from python_ingest.ops import STATE_TABLES
 from tidemark.base.errors import LakeBusyError, TidemarkError
 from tidemark.base.output import count_of, output
@@ -15,7 +17,6 @@ from tidemark.lake.table_locks import locked
 from tidemark.maintain.clustering_by_format import clusterings_of
 from tidemark.maintain.maintenance import chosen_tables, maintain
 from tidemark.maintain.maintenance_plan import plan
-from tidemark.operate.report.words import size
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +38,7 @@ def show_plan(spark: SparkSession, project: Project, names: Sequence[str], kept:
     for planned in plan(spark, tables, kept, project.ops_schema, declared_clustering(project)):
         said = [f"{count_of(planned.small_files, 'file')} to merge"] if planned.small_files else []
         if planned.clustered_by:
-            new = f"{count_of(planned.new.number, 'new file')} ({size(planned.new.bytes)})"
+            new = f"{count_of(planned.new.number, 'new file')} ({decimal(planned.new.bytes)})"
             columns = ", ".join(planned.clustered_by)
             said.append(f"{new if planned.new.number else 'nothing new'} to cluster by {columns}")
         if planned.unread:

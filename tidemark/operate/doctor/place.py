@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from rich.filesize import decimal
+
 from tidemark.lake.lock import holder
 from tidemark.lake.metastore import METASTORE
 from tidemark.lake.place import LAKE, is_remote, lake_folder, lake_location
@@ -33,7 +35,7 @@ def check_lake(subject: Subject) -> Checked:
     if place.is_dir():
         findings += [*_space(folder, place), *_lock(folder)]
     findings += leftovers(subject.settings)
-    free = f", {gigabytes(shutil.disk_usage(place).free)} free" if place.is_dir() else ""
+    free = f", {decimal(shutil.disk_usage(place).free)} free" if place.is_dir() else ""
     there = "" if folder.exists() else " (the first run creates it)"
     where = f"{redacted(lake_location())}, catalog and lock in {folder}" if is_remote() else str(folder)
     return Checked(f"{where}{there}{free}", tuple(findings))
@@ -43,11 +45,6 @@ def existing(folder: Path) -> Path:
     """Return a path, or the first folder above it that exists."""
     place = folder.absolute()
     return next(one for one in (place, *place.parents) if os.path.lexists(one))
-
-
-def gigabytes(size: int) -> str:
-    """Return a size as text: `1.5 GB`, `12 MB`."""
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
 def size_of(folder: Path, until: float) -> int:
@@ -87,15 +84,15 @@ def _space(folder: Path, place: Path) -> Iterator[Finding]:
     disk = shutil.disk_usage(place)
     fix = "Free some space: `tidemark maintain` deletes old versions of tables."
     if disk.free < FREE * disk.total:
-        said = f"{disk.free / disk.total:.0%} of the disk of {place} is free, {gigabytes(disk.free)}."
+        said = f"{disk.free / disk.total:.0%} of the disk of {place} is free, {decimal(disk.free)}."
         yield warning(said, fix)
     until = time.monotonic() + SECONDS
     tables = [] if is_remote() else [table for glob in TABLES for table in folder.glob(f"{glob}/*")]
     largest = max(((size_of(table, until), table) for table in tables), default=None)
     if largest and disk.free < REWRITES * largest[0]:
         name = f"{largest[1].parent.name.removesuffix('.db')}.{largest[1].name}"
-        said = f"{gigabytes(disk.free)} are free. A rebuild of {name}, {gigabytes(largest[0])}, may need "
-        yield warning(f"{said}{gigabytes(REWRITES * largest[0])}.", fix)
+        said = f"{decimal(disk.free)} are free. A rebuild of {name}, {decimal(largest[0])}, may need "
+        yield warning(f"{said}{decimal(REWRITES * largest[0])}.", fix)
 
 
 def _lock(folder: Path) -> Iterator[Finding]:

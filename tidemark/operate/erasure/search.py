@@ -33,7 +33,16 @@ CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x0
 
 
 # Arrow's errors are of the first kinds, too; an encrypted archive raises a RuntimeError
-UNREADABLE = (OSError, ValueError, IndexError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
+UNREADABLE = (
+    EOFError,
+    OSError,
+    ValueError,
+    IndexError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    RuntimeError,
+)
 
 Files = Iterator[tuple[PurePosixPath, Path | None]]
 
@@ -135,13 +144,13 @@ def _contents(path: Path, data: mmap.mmap) -> Iterator[tuple[str, bytes]]:
     if head == b"PAR1":
         yield from _parquet(path)
     elif head == b"Obj\x01":
-        yield from _avro(data[:])
+        yield from _avro(path)
     elif head == b"PK\x03\x04":
         yield from _zip(path)
     elif head == b"\xfd7zX":
         yield "decompressed by xz", lzma.decompress(data[:])
     elif codec:
-        with path.open("rb") as file, _arrow().CompressedInputStream(file, codec) as stream:
+        with path.open("rb") as file, _imported("pyarrow").CompressedInputStream(file, codec) as stream:
             yield f"decompressed by {codec}", stream.read()
 
 
@@ -156,7 +165,7 @@ def _zip(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _parquet(path: Path) -> Iterator[tuple[str, bytes]]:
-    parquet = _arrow("pyarrow.parquet")
+    parquet = _imported("pyarrow.parquet")
     with parquet.ParquetFile(path) as file:
         for batch in file.iter_batches():
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -165,7 +174,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def _text(column: Any) -> bytes:
     """Return the values of a column, one after the other: the buffers of texts, else the values in words."""
-    types = _arrow("pyarrow.types")
+    types = _imported("pyarrow.types")
     if types.is_string(column.type) or types.is_binary(column.type):
         return bytes(column.buffers()[2] or b"")
     if types.is_primitive(column.type) and not types.is_decimal(column.type):
@@ -174,61 +183,20 @@ def _text(column: Any) -> bytes:
     return "\n".join(str(value) for value in column.to_pylist()).encode()
 
 
-def _avro(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the blocks of an Avro file: the header ends with a mark, which is also after each block."""
-    metadata, position = _avro_header(data)
-    codec = metadata.get("avro.codec", b"null").decode()
-    mark, position = data[position : position + 16], position + 16
-    while position < len(data):
-        _, position = _number(data, position)
-        size, position = _number(data, position)
-        yield "a block of Avro", _decompressed(data[position : position + size], codec)
-        if data[position + size : position + size + 16] != mark:
-            raise ValueError("a block of Avro without its mark")
-        position += size + 16
+def _avro(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the decompressed blocks of an Avro file."""
+    with path.open("rb") as file:
+        for block in _imported("fastavro").block_reader(file):
+            yield "a block of Avro", block.bytes_.getvalue()
 
 
-def _avro_header(data: bytes) -> tuple[dict[str, bytes], int]:
-    metadata: dict[str, bytes] = {}
-    count, position = _number(data, 4)
-    while count:
-        if count < 0:
-            _, position = _number(data, position)
-        for _ in range(abs(count)):
-            size, position = _number(data, position)
-            name, position = data[position : position + size].decode(), position + size
-            size, position = _number(data, position)
-            metadata[name], position = data[position : position + size], position + size
-        count, position = _number(data, position)
-    return metadata, position
-
-
-def _decompressed(block: bytes, codec: str) -> bytes:
-    if codec == "deflate":
-        return zlib.decompress(block, -15)
-    if codec == "null":
-        return block
-    raise ValueError(f"the codec {codec} of Avro")
-
-
-def _number(data: bytes, position: int) -> tuple[int, int]:
-    """Return a number of Avro, in zigzag and of variable length, and the position after it."""
-    value = shift = 0
-    while True:
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if not byte & 0x80:
-            return (value >> 1) ^ -(value & 1), position
-
-
-def _arrow(module: str = "pyarrow") -> Any:
+def _imported(module: str) -> Any:
     from importlib import import_module
 
     try:
         return import_module(module)
     except ImportError:
         raise TidemarkError(
-            "The proof reads Parquet with pyarrow, which is not installed.",
+            f"The proof reads files with {module.partition('.')[0]}, which is not installed.",
             f"Install it with `{pip_install('erase')}`.",
         ) from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from rich.filesize import decimal
+
 from tidemark.base.output import count_of
 from tidemark.operate.report.attention import newest_of_models
 from tidemark.operate.report.chart import Chart, Table, chart_of
@@ -11,7 +13,7 @@ from tidemark.operate.report.encodings import Mark
 from tidemark.operate.report.facts import ModelPeriod, Report
 from tidemark.operate.report.row_charts import labelled, map_of_periods
 from tidemark.operate.report.time_charts import over_time, points_over_time
-from tidemark.operate.report.words import plain, size, span
+from tidemark.operate.report.words import plain, span
 
 BLUE, ORANGE, RED, PURPLE = "var(--blue)", "var(--orange)", "var(--red)", "var(--purple)"
 MOST_MODELS, MOST_BARS = 15, 15
@@ -186,13 +188,13 @@ def table_sizes(report: Report) -> Chart | None:
         for factor, unit in ((10**9, "gigabytes"), (10**6, "megabytes"), (10**3, "kilobytes"), (1, "bytes"))
         if shown[0].bytes >= factor or factor == 1
     )
-    labels = {o.table: f"{plain(o.table)}: {size(o.bytes)} in {count_of(o.files, 'file')}" for o in shown}
+    labels = {o.table: f"{plain(o.table)}: {decimal(o.bytes)} in {count_of(o.files, 'file')}" for o in shown}
     bars = [Mark(one.table, "bytes", one.bytes / factor, labels[one.table]) for one in shown]
     return chart_of(
         "sizes",
         "Size of the tables and number of their files",
-        f"{count_of(len(report.sizes), 'table')}: {size(total)} in {count_of(files, 'file')}. "
-        f"The largest is {shown[0].table} with {size(shown[0].bytes)}.",
+        f"{count_of(len(report.sizes), 'table')}: {decimal(total)} in {count_of(files, 'file')}. "
+        f"The largest is {shown[0].table} with {decimal(shown[0].bytes)}.",
         drawing=labelled(bars, labels, {"bytes": BLUE}, unit),
         table=Table(("table", "bytes", "files"), [(one.table, one.bytes, one.files) for one in report.sizes]),
         note="The newest version of each table; older versions take space until `tidemark maintain`."

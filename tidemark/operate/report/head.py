@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.filesize import decimal
+
 from tidemark.base.output import count_of
 from tidemark.operate.report.attention import Point, newest_of_models
 from tidemark.operate.report.balance import balances, total
 from tidemark.operate.report.facts import Report
-from tidemark.operate.report.words import size, span
+from tidemark.operate.report.words import span
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def facts_of(report: Report, points: Sequence[Point]) -> list[Fact]:
         Fact("Feeds", f"{len(states):,}", f"{late:,} late or never landed", "warning" if late else ""),
         Fact("Models", f"{report.models:,}", f"{failing:,} failing", "error" if failing else ""),
         Fact("Set aside", f"{waiting:,}", "files and records that wait", "warning" if waiting else ""),
-        Fact("Size", size(sum(one.bytes for one in report.sizes)), count_of(len(report.sizes), "table")),
+        Fact("Size", decimal(sum(one.bytes for one in report.sizes)), count_of(len(report.sizes), "table")),
     ]
 
 

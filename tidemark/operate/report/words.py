@@ -4,7 +4,6 @@ from __future__ import annotations
 
 LONGEST = 300  # characters of a name or a reason
 SPANS = (("day", 86_400), ("hour", 3600), ("minute", 60))
-BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
 def plain(text: object) -> str:
@@ -22,14 +21,6 @@ def span(seconds: float) -> str:
         if seconds >= size:
             return _with_unit(seconds / size, unit)
     return _with_unit(seconds, "second")
-
-
-def size(number: float) -> str:
-    """Return bytes as `1.2 MB`."""
-    for unit, factor in BYTES:
-        if number >= factor:
-            return f"{number / factor:,.1f} {unit}"
-    return f"{number:,.0f} bytes"
 
 
 def _with_unit(number: float, unit: str) -> str:

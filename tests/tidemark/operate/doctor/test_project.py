@@ -142,7 +142,7 @@ def test_a_disk_that_is_nearly_full(here: Subject, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(place.shutil, "disk_usage", lambda path: usage)
     text = said(only(place.check_lake(here), "free"), Level.WARNING)
     assert "5% of the disk" in text
-    assert "5 MB are free. A rebuild of gold.daily_sales, 3 MB, may need 6 MB." in text
+    assert "5.0 MB are free. A rebuild of gold.daily_sales, 3.0 MB, may need 6.0 MB." in text
 
 
 def test_folders_of_killed_processes(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
