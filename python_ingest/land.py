@@ -11,12 +11,12 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from python_ingest.bronze.outcome import Outcome
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.files.failures import disk_full, spark_lost, unexpected
 from python_ingest.files.landing import Lander
 from python_ingest.files.progress import Progress, shown
 from python_ingest.kafka.landing import TopicLander
-from python_ingest.landed import Outcome, print_landed, rows_of
 from python_ingest.postgresql.landing import TableLander
 from tidemark.base.clock import utc_now
 from tidemark.base.errors import DeclarationError, LandingError, SparkLostError, TidemarkError
@@ -152,6 +152,19 @@ def follow(spark: SparkSession, ops_schema: str, feeds: Sequence[Feed], how: How
             stream.stop()
 
 
+def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
+    """Print one line for a landing, and a note for each point to check.
+
+    Args:
+        feed: the feed.
+        outcome: the outcome of its landing.
+        seconds: the duration of the landing.
+    """
+    output.row("landed", feed.table, outcome.message, seconds, **outcome.facts)
+    for one in outcome.all_notes(feed):
+        output.note(one.event, one.message, **one.facts)
+
+
 def _land_and_print(
     spark: SparkSession, ops_schema: str, feed: Feed, how: How, report: Report
 ) -> Outcome | None:
@@ -164,7 +177,7 @@ def _land_and_print(
         raise
     if outcome is not None:
         print_landed(feed, outcome, time.monotonic() - started)
-        report(feed, began, rows_of(outcome))
+        report(feed, began, outcome.rows_landed)
     return outcome
 
 

@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from dev.servers.programs import MissingServerError
 from python_ingest.feeds.declarations import Feed, feeds_of
-from python_ingest.files.acceptance import Landed
 from python_ingest.files.landing import Lander
+from python_ingest.files.outcome import LandedFiles
 from tests import many_commands
 from tidemark.cli.build import build_models
 from tidemark.cli.land import land
@@ -147,7 +147,7 @@ class FeedFolder:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
-    def land(self) -> Landed:
+    def land(self) -> LandedFiles:
         return Lander(self.spark, self.feed, self.ops_schema).land()
 
     def rows(self, *columns: str) -> list[tuple[Any, ...]]:

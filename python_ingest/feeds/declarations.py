@@ -17,6 +17,7 @@ from python_ingest.feeds.external_files import AnyFiles
 from python_ingest.feeds.external_kinds import AnyExternal, external_of
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.feeds.external_topic import TopicExternal
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from tidemark.base.errors import DeclarationError, LandingError, did_you_mean
 
 METADATA_PREFIX = "_"
@@ -105,7 +106,7 @@ class FileFeed(Feed):
     @model_validator(mode="after")
     def _csv_holds_text(self) -> FileFeed:
         other = next((c.data_type for c in self.columns if c.data_type != "string"), None)
-        if self.external.file_format in ("csv", "excel") and other:
+        if FILE_FORMATS[self.external.file_format].holds_text and other:
             raise ValueError(f"{NO_TEXT} (it is {other!r})")
         return self
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from python_ingest.feeds.external_kinds import external_keys
+from python_ingest.feeds.external_kinds import CONNECTORS, external_keys
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from tidemark.base.errors import DeclarationError
 
 PII = "personal columns"
@@ -16,10 +17,11 @@ NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
     "location": "Add `location:` with the folder that holds the feed's files.",
-    "file_format": "Set `file_format` to csv, json, excel, avro, orc or parquet; "
-    "or `connector` to postgresql or kafka.",
-    "connector": "Set `connector` to postgresql or kafka, or `file_format` for files.",
+    "file_format": f"Set `file_format` to one of: {', '.join(FILE_FORMATS)}; "
+    f"or `connector` to one of: {', '.join(CONNECTORS)}.",
+    "connector": f"Set `connector` to one of: {', '.join(CONNECTORS)}; or `file_format` for files.",
     "pattern": "Give a pattern of file names, such as 'orders_*.csv', or of paths, such as 'dt=*/*.csv'.",
+    "max_bytes": "Write it as 64 MB, 1 GiB or a number of bytes.",
     "exclude": "Give one or several patterns of files that do not land: `exclude: ['*.tmp', 'old/**/*']`.",
     "partitions": "Name each folder's column once: `partitions: [{name: year, data_type: string}]`.",
     "pii": "Name declared columns, of type string for `hash_pii`: `pii: [email, phone]`.",

@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, ByteSize, Field, field_validator, model_validator
 
 from python_ingest.feeds.csv_grammar import Grammar
 from python_ingest.feeds.external_excel import ExcelOptions
@@ -18,16 +18,7 @@ OnLostRows = Literal["stop", "land_again", "accept"]
 OnRemoved = Literal["keep", "retract"]
 Policy = Literal["evolve", "rescue", "reject", "fail"]
 
-UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 SPANS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
-
-
-def _bytes(value: Any) -> Any:
-    """Read `64 MB` as a number of bytes."""
-    found = re.fullmatch(r"(\d+) *([a-z]*)", str(value).strip().lower())
-    if not found or found[2].removesuffix("bytes").strip() not in UNITS:
-        raise ValueError("write it as 64 MB, 1 GiB or a number of bytes")
-    return int(found[1]) * UNITS[found[2].removesuffix("bytes").strip()]
 
 
 def _seconds(value: Any) -> Any:
@@ -45,7 +36,6 @@ def _listed(value: Any) -> Any:
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=0)]
 SIGNS = ("delimiter", "quote", "escape", "comment")
 Character = Annotated[str, Field(min_length=1, max_length=1)]
@@ -184,7 +174,7 @@ class FilesExternal(Strict):
     on_change: OnChange = "reland"
     on_lost_rows: OnLostRows = "stop"
     max_files: int = Field(default=10_000, gt=0)
-    max_bytes: Bytes = 64 * 10**9
+    max_bytes: ByteSize = Field(default=ByteSize(64 * 10**9), gt=0)
     max_rejected_records: int | None = Field(default=None, ge=0)
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
     key: Names = ()

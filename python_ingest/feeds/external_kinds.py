@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from python_ingest.feeds.external_files import (
-    AnyFiles,
-    CsvExternal,
-    ExcelExternal,
-    JsonExternal,
-    TypedExternal,
-)
+from python_ingest.feeds.external_files import AnyFiles, TypedExternal
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.feeds.external_topic import TopicExternal
+from python_ingest.feeds.file_formats import FILE_FORMATS
 
 AnyExternal = AnyFiles | TableExternal | TopicExternal
 CONNECTORS: dict[Any, type[AnyExternal]] = {"postgresql": TableExternal, "kafka": TopicExternal}
-FORMATS: dict[Any, type[AnyExternal]] = {
-    "csv": CsvExternal,
-    "excel": ExcelExternal,
-    "json": JsonExternal,
-}
 
 
 def external_of(block: Mapping[str, Any]) -> AnyExternal:
@@ -44,4 +34,5 @@ def external_keys(block: Mapping[str, Any], part: str | None = None) -> list[str
 def _kind(block: Mapping[str, Any]) -> type[AnyExternal]:
     if "connector" in block:
         return CONNECTORS.get(block["connector"], TableExternal)
-    return FORMATS.get(block.get("file_format"), TypedExternal)
+    known = FILE_FORMATS.get(str(block.get("file_format")))
+    return known.external if known else TypedExternal

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from python_ingest.bronze.columns import Target, sql_name
 from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
-from python_ingest.bronze.rescued import Rescued
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
-from python_ingest.files.grain import FileGrain
 from python_ingest.files.inspection import GROWING, Content
+from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.parts import Part, files_read, of_member, parts_of
 from python_ingest.files.storage import Storage
 from python_ingest.files.unpacking import Unpacker
 from python_ingest.ops.batch import Batch, PlannedFile
-from python_ingest.ops.bronze_checks import Settled
 from python_ingest.ops.candidate import Candidate, Noted
 from python_ingest.ops.ingested_files import IngestedFiles
-from python_ingest.ops.left_out import LeftOut
 from python_ingest.ops.schema_changes import Change
 from tidemark.base.errors import LandingError
 
@@ -31,55 +28,6 @@ if TYPE_CHECKING:
 
 
 BROKEN = "broken: "
-
-
-@dataclass
-class Landed:
-    """What one landing of a feed did.
-
-    Attributes:
-        feed: the feed's name.
-        files: files landed now.
-        rows: rows landed now.
-        known: listed files that landed before and have not changed.
-        rejected: paths of files set aside, with the reason.
-        ignored: paths of landed files whose content has changed, under `on_change: ignore`.
-        unsettled: paths of files that grew during the inspection; the next run lands them.
-        broken: rows landed now whose record could not be read; they are in `ops.rejected_records`.
-        erased: those of them that are rows of erased persons, without their content.
-        rescued: values and fields landed now that are in no column but in `_rescued_data`.
-        evolved: columns that were added to bronze now, or whose type was widened.
-        missing: columns that files may lack by the contract, each with the paths of files that lack it.
-        replayed: rejected records landed now.
-        waiting: rejected records that were tried again and still cannot be read.
-        resumed: number of the batch that an earlier run planned and this run finished.
-        settled: the result of the check for rows that bronze may have lost.
-        left_out: files below the location that match no pattern.
-        grain: files with several records of one key, or with records without a key.
-        removed: paths of landed files that are gone; their keys were retracted now.
-        retracted: keys retracted now, of files that are gone and of rows that changed files no longer have.
-    """
-
-    feed: str
-    files: int = 0
-    rows: int = 0
-    known: int = 0
-    rejected: dict[str, str] = field(default_factory=dict)
-    ignored: list[str] = field(default_factory=list)
-    unsettled: list[str] = field(default_factory=list)
-    broken: int = 0
-    erased: int = 0
-    rescued: Rescued = field(default_factory=Rescued)
-    evolved: list[str] = field(default_factory=list)
-    missing: dict[str, list[str]] = field(default_factory=dict)
-    replayed: int = 0
-    waiting: int = 0
-    resumed: int | None = None
-    settled: Settled | None = None
-    left_out: LeftOut = field(default_factory=LeftOut)
-    grain: list[FileGrain] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    retracted: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,7 +75,7 @@ class Examiner:
         self._ingested_files = ingested_files
 
     def examine(
-        self, candidates: Sequence[Candidate], targets: Sequence[Target], outcome: Landed, now: datetime
+        self, candidates: Sequence[Candidate], targets: Sequence[Target], outcome: LandedFiles, now: datetime
     ) -> list[Examined]:
         """Select the files to land; record the others in `ops.ingested_files` and in the outcome.
 

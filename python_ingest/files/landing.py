@@ -21,12 +21,13 @@ from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable, Counted
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.files.acceptance import Examined, Examiner, Landed, is_known_as_broken
+from python_ingest.files.acceptance import Examined, Examiner, is_known_as_broken
 from python_ingest.files.backlog import bounded, looked_at
 from python_ingest.files.broken_files import broken_one, sorted_out
 from python_ingest.files.grain import Grain
 from python_ingest.files.inspection import Contents
 from python_ingest.files.landing_again import LandingAgain
+from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.progress import Progress
 from python_ingest.files.replay import Replayer
 from python_ingest.files.retraction import Retraction
@@ -87,19 +88,19 @@ class Lander:
         self._grain = Grain(feed, self._bronze)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
-    def land(self) -> Landed:
+    def land(self) -> LandedFiles:
         """Land all new and changed files, the oldest first, in batches of limited size.
 
         Raises:
             LandingError: if the feed's location cannot be read, a landed file changed against `on_change`,
                 bronze lost landed rows, or the contract or the limit of broken records stops the batch.
         """
-        outcome = Landed(self._feed.name)
+        outcome = LandedFiles(self._feed.name)
         with self._places.staging:
             self._land_new(outcome)
         return outcome
 
-    def _land_new(self, outcome: Landed) -> None:
+    def _land_new(self, outcome: LandedFiles) -> None:
         listing, compared = self._begun(outcome)
         outcome.known, outcome.left_out = compared.known, compared.left_out
         self._retraction.land_removed(outcome, self._clock)
@@ -112,20 +113,20 @@ class Lander:
                 return
             compared = self._ingested_files.compare(listing)
 
-    def replay(self) -> Landed:
+    def replay(self) -> LandedFiles:
         """Land again what was rejected: files that were set aside, and records that can now be read.
 
         Raises:
             LandingError: as `land` does.
         """
-        outcome = Landed(self._feed.name)
+        outcome = LandedFiles(self._feed.name)
         with self._places.staging:
             _, compared = self._begun(outcome, only_rejected=True)
             self._land_all(compared.candidates, outcome)
             self._replayer.replay(outcome)
         return outcome
 
-    def _begun(self, outcome: Landed, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
+    def _begun(self, outcome: LandedFiles, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
         """Prepare bronze, finish what an earlier run planned; return the listing and the new files in it."""
         listing = looked_at(self._storage, self._ingested_files, self._feed.external, self._clock())
         compare = partial(self._ingested_files.compare, listing, only_rejected=only_rejected)
@@ -138,7 +139,7 @@ class Lander:
         is_resumed = self._finish_planned(listing, outcome)
         return listing, compare() if doubt or is_resumed else compared  # lists once more
 
-    def _land_all(self, candidates: Sequence[Candidate], outcome: Landed) -> None:
+    def _land_all(self, candidates: Sequence[Candidate], outcome: LandedFiles) -> None:
         self._progress.plan([candidate.file for candidate in candidates])
         for some in bounded(candidates, self._feed.external):
             files, rows = outcome.files, outcome.rows
@@ -148,7 +149,7 @@ class Lander:
             self._places.staging.clear()
             self._progress.end(outcome.files - files, outcome.rows - rows)
 
-    def _land_batch(self, accepted: Sequence[Examined], outcome: Landed) -> None:
+    def _land_batch(self, accepted: Sequence[Examined], outcome: LandedFiles) -> None:
         """Plan, write, confirm; if a file breaks the write, reject it and plan the others again."""
         self._evolve(accepted, outcome)
         while accepted:
@@ -172,7 +173,7 @@ class Lander:
                 self._confirm(batch, partial(list, accepted), outcome)
                 return
 
-    def _evolve(self, accepted: Sequence[Examined], outcome: Landed) -> None:
+    def _evolve(self, accepted: Sequence[Examined], outcome: LandedFiles) -> None:
         """Record the changes that the contract allows, then apply them to bronze."""
         found = [(examined.file.path, change) for examined in accepted for change in examined.changes]
         new = self._schema_changes.record(found, self._clock())
@@ -182,7 +183,7 @@ class Lander:
                 outcome.missing.setdefault(change.column, []).append(path)
         self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
-    def _land_again(self, outcome: Landed, lost: Sequence[Lost]) -> None:
+    def _land_again(self, outcome: LandedFiles, lost: Sequence[Lost]) -> None:
         again = LandingAgain(self._bronze, self._ingested_files, self._examiner, self._replayer, self._rows)
         everything = self._storage.listing(self._clock()).persist()  # each batch searches it
         try:
@@ -200,7 +201,7 @@ class Lander:
             self._quarantine.unmark(batch)
         self._ingested_files.abandon(batch, f"bronze was changed: {doubt.cause}")
 
-    def _finish_planned(self, listing: DataFrame, outcome: Landed) -> bool:
+    def _finish_planned(self, listing: DataFrame, outcome: LandedFiles) -> bool:
         """Finish the batch that an earlier run planned but did not confirm; return whether there was one."""
         batch = self._ingested_files.unfinished()
         if batch is None:
@@ -235,7 +236,7 @@ class Lander:
         rows = bronze_rows(self._reader, self._places, read, self._bronze.targets)
         return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
 
-    def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: Landed) -> None:
+    def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: LandedFiles) -> None:
         """Copy the broken records to `ops.rejected_records`, and record the batch as landed.
 
         Args:
@@ -267,7 +268,7 @@ class Lander:
         self._retraction.count(batch, outcome)
         self._count(batch, counted, outcome)
 
-    def _count(self, batch: Batch, counted: Mapping[str, Counted], outcome: Landed) -> None:
+    def _count(self, batch: Batch, counted: Mapping[str, Counted], outcome: LandedFiles) -> None:
         of_files = [number for path, number in counted.items() if path != RETRACTED]
         outcome.files += len(batch.landing)
         outcome.rows += sum(number.rows for number in of_files)

@@ -16,9 +16,9 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.files.acceptance import Landed
 from python_ingest.files.formats.base import Format, LineFormat
 from python_ingest.files.formats.lines import is_legible
+from python_ingest.files.outcome import LandedFiles
 from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
@@ -63,7 +63,7 @@ class Replayer:
         """
         return cast(LineFormat, self._reader).names(layout) if hasattr(self._reader, "names") else None
 
-    def replay(self, outcome: Landed) -> None:
+    def replay(self, outcome: LandedFiles) -> None:
         """Land the records that can now be read."""
         waiting = self._quarantine.records(None)
         if waiting is None:
@@ -77,7 +77,7 @@ class Replayer:
             self._quarantine.mark(readable, batch)
             self._land(batch, outcome)
 
-    def finish(self, batch: Batch, outcome: Landed) -> None:
+    def finish(self, batch: Batch, outcome: LandedFiles) -> None:
         """Confirm a replay that an earlier run planned, or undo it if bronze does not have it."""
         if self._bronze.has(batch):
             self._confirm(batch, outcome)
@@ -92,13 +92,13 @@ class Replayer:
             return None
         return self._parsed(records).withColumn("_row_number", f.monotonically_increasing_id())
 
-    def _land(self, batch: Batch, outcome: Landed) -> None:
+    def _land(self, batch: Batch, outcome: LandedFiles) -> None:
         rows = self.rows(batch)
         assert rows is not None  # noqa: S101  # they were marked just now
         self._bronze.append(rows, batch)
         self._confirm(batch, outcome)
 
-    def _confirm(self, batch: Batch, outcome: Landed) -> None:
+    def _confirm(self, batch: Batch, outcome: LandedFiles) -> None:
         rows = self._bronze.rows(batch)
         count, rescued = rows.agg(f.count("*"), f.count("_rescued_data")).collect()[0]
         self._ingested_files.confirm(batch, {REPLAY: count})

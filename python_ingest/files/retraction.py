@@ -20,8 +20,9 @@ from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.lost_rows import FILE
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.files.acceptance import Examined, Landed
+from python_ingest.files.acceptance import Examined
 from python_ingest.files.grain import key_columns
+from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.storage import Storage
 from python_ingest.ops.batch import RETRACTED, Batch, PlannedFile
 from python_ingest.ops.ingested_files import IngestedFiles
@@ -64,7 +65,7 @@ class Retraction:
         self._ingested_files = ingested_files
         self._storage = storage
 
-    def land_removed(self, outcome: Landed, clock: Clock) -> None:
+    def land_removed(self, outcome: LandedFiles, clock: Clock) -> None:
         """Retract the keys of files that are gone, in a batch of their own.
 
         Raises:
@@ -107,7 +108,7 @@ class Retraction:
         with self._rows(batch, landed, self._bronze.stamped(read(replaced), batch)) as more:
             self._bronze.append(rows, batch, more)
 
-    def count(self, batch: Batch, outcome: Landed) -> None:
+    def count(self, batch: Batch, outcome: LandedFiles) -> None:
         """Add what a landed batch has retracted to the outcome."""
         if batch.retracts:
             outcome.removed += [file.path for file in batch.removed]

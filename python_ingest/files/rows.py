@@ -13,26 +13,16 @@ from python_ingest.bronze.columns import Target
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_excel import ExcelOptions
 from python_ingest.feeds.external_files import csv_options
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from python_ingest.feeds.paths import as_uri, spellings
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.formats.base import Format
-from python_ingest.files.formats.csv import Csv
-from python_ingest.files.formats.json import Json
-from python_ingest.files.formats.typed import Typed
 from python_ingest.files.staging import Staging
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-FORMATS: dict[str, type[Csv] | type[Json] | type[Typed]] = {
-    "csv": Csv,
-    "excel": Csv,
-    "json": Json,
-    "avro": Typed,
-    "orc": Typed,
-    "parquet": Typed,
-}
 
 
 def format_of(spark: SparkSession, feed: FileFeed) -> Format:
@@ -40,7 +30,8 @@ def format_of(spark: SparkSession, feed: FileFeed) -> Format:
     if isinstance(feed.external.options, ExcelOptions):  # workbooks are converted to CSV
         external = feed.external.model_copy(update={"options": csv_options(feed.external)})
         feed = feed.model_copy(update={"external": external})
-    return FORMATS[feed.external.file_format](spark, feed)
+    reader: Format = FILE_FORMATS[feed.external.file_format].load_reader()(spark, feed)
+    return reader
 
 
 @dataclass(frozen=True)

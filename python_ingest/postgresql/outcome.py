@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
-from python_ingest.ops.bronze_checks import Settled
+from python_ingest.bronze.outcome import Note, OutcomeOfColumns, note
+from python_ingest.feeds.declarations import Feed
+from tidemark.base.output import count_of
+
+COUNTED = 1000  # rows without a cursor value; more are not counted
 
 
 @dataclass
-class LandedTable:
+class LandedTable(OutcomeOfColumns):
     """The outcome of one landing of a table.
 
     Attributes:
-        feed: the feed's name.
         rows: new and changed rows landed now.
         deleted: deleted rows landed now.
         unchanged: rechecked rows that are the same in bronze.
@@ -21,24 +25,49 @@ class LandedTable:
         until: the time up to which the source is landed, if its cursor is a time.
         since: the time from which the first landing read, if this landing was the first and left out older
             rows.
-        evolved: columns that were added to bronze now, or whose type was widened.
-        missing: columns that the source lacks and the contract does not require, with the source.
-        without_cursor: rows of the source without a cursor value, up to 1000; counted by the first landing.
+        without_cursor: rows of the source without a cursor value, up to `COUNTED`; the first landing counts.
         still_open: whether transactions were still running; a later landing looks for their rows.
-        resumed: number of the batch that an earlier run wrote and this one confirmed.
-        settled: the result of the check for lost rows in bronze, if one was made.
     """
 
-    feed: str
     rows: int = 0
     deleted: int = 0
     unchanged: int = 0
     batches: int = 0
     until: datetime | None = None
     since: datetime | None = None
-    evolved: list[str] = field(default_factory=list)
-    missing: dict[str, list[str]] = field(default_factory=dict)
     without_cursor: int = 0
     still_open: bool = False
-    resumed: int | None = None
-    settled: Settled | None = None
+
+    @property
+    def rows_landed(self) -> int:
+        """The number of rows and of deletions."""
+        return self.rows + self.deleted
+
+    @property
+    def message(self) -> str:
+        """What has landed, in one line."""
+        parts = [f"{count_of(self.rows, 'row')} landed"] if self.rows else []
+        parts += [f"{self.deleted:,} deleted"] if self.deleted else []
+        parts = parts or ([] if self.resumed else ["nothing new, skipped"])
+        parts += [f"{self.unchanged:,} checked again"] if self.unchanged else []
+        parts += [f"up to {self.until:%Y-%m-%d %H:%M:%S}"] if self.until else []
+        return self.with_resumed(parts)
+
+    def notes(self, feed: Feed) -> Iterator[Note]:
+        """Yield which rows of the source are left out, or will land later."""
+        if self.since:
+            yield note(
+                "first window", f"from {self.since:%Y-%m-%d %H:%M} UTC on; older rows land when they change"
+            )
+        if self.without_cursor:
+            more = f"{COUNTED:,} or more rows"
+            number = more if self.without_cursor == COUNTED else count_of(self.without_cursor, "row")
+            yield note(
+                "left out",
+                f"{number} without a cursor value: add a second column to `cursor`, or remove `cursor`",
+            )
+        if self.still_open:
+            yield note(
+                "still open",
+                "a transaction was still running; the first landing after its end reads what it wrote",
+            )

@@ -34,7 +34,7 @@ AVRO = {
     "fields": [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}],
 }
 DAMAGED = ("it is truncated or damaged", "Spark cannot read it, maybe because it is damaged")
-REASONS = ("the file is empty", "not an Avro file", *(f"broken: {one}" for one in DAMAGED))
+REASONS = ("the file is empty", "it is not in Avro format", *(f"broken: {one}" for one in DAMAGED))
 REASONS += (f"its schema cannot be read: {DAMAGED[0]}",)
 PACKED = {7: ".gz", 13: ".bz2"}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}

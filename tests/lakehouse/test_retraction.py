@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.files.acceptance import Landed
 from python_ingest.files.landing import Lander
+from python_ingest.files.outcome import LandedFiles
 from python_ingest.ops.ingested_files import IngestedFiles
 from tests.conftest import ONLY_TABLES, ROOT, delta_nightly, latest_version, take_back
 from tests.lakehouse.conftest import FIXTURES
@@ -60,7 +60,7 @@ class Stock:
         (self.folder / name).unlink()
         del self.written[name]
 
-    def land(self) -> Landed:
+    def land(self) -> LandedFiles:
         feed: Any = self.project.feeds["items"]
         outcome = Lander(self.spark, feed, f"{self.prefix}_ops").land()
         self.landings += 1

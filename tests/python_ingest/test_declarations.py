@@ -48,7 +48,7 @@ def test_a_partition_is_no_column_of_the_files() -> None:
     [
         ({"external": {"file_format": "csv"}}, "external.location", "Add `location:`"),
         ({"external": {"location": "x", "file_format": "xls"}}, "external.file_format", "Set `file_format"),
-        ({"external": {"location": "x"}}, "external.file_format", "Set `file_format` to csv, json"),
+        ({"external": {"location": "x"}}, "external.file_format", "Set `file_format` to one of: csv, json"),
         (
             {"external": {"location": "x", "file_format": "csv", "options": {"delimitre": ";"}}},
             "external.options.delimitre",
@@ -72,7 +72,7 @@ def test_a_partition_is_no_column_of_the_files() -> None:
         (
             {"external": {"location": "x", "file_format": "csv", "max_bytes": "lots"}},
             "external.max_bytes",
-            "Allowed keys",
+            "Write it as 64 MB",
         ),
         (
             {"external": {"location": "x", "file_format": "csv", "pattern": "../*.csv"}},

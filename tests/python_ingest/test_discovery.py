@@ -88,7 +88,7 @@ def test_young_files_wait(make_feed: MakeFeed) -> None:
 @pytest.mark.R1
 def test_a_backlog_is_landed_in_batches_the_oldest_first(make_feed: MakeFeed) -> None:
     """R1.1: bounded by files and by bytes; a file larger than the bound is a batch of its own."""
-    people = make_feed(max_files=2, max_bytes="30 bytes")
+    people = make_feed(max_files=2, max_bytes=30)
     for number, size in enumerate([1, 1, 1, 40, 1]):
         at(people.write(f"{9 - number}.csv", f"id,name\n{number},{'x' * size}\n"), f"0{number}:00")
     outcome = people.land()

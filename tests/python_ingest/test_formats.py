@@ -9,8 +9,8 @@ import json
 import pytest
 from pyspark.sql import SparkSession
 
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from python_ingest.files import inspection
-from python_ingest.files.formats.typed import MAGIC
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -154,7 +154,7 @@ def test_avro_and_parquet(make_feed: MakeFeed, spark: SparkSession, file_format:
     people = make_feed({"id": "bigint", "price": "decimal(8,2)", "place": "struct<city:string>"}, file_format)
     people.write("empty." + file_format, "")
     people.write("text." + file_format, "id,price,place\n")
-    people.write("cut." + file_format, MAGIC[file_format])
+    people.write("cut." + file_format, FILE_FORMATS[file_format].magic)
 
     def write(name: str, query: str) -> None:
         spark.sql(query).coalesce(1).write.format(file_format).save(str(people.folder / name))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from python_ingest.feeds.declarations import FileFeed, feeds_of
-from python_ingest.files.acceptance import Landed
 from python_ingest.files.grain import FileGrain, notes
+from python_ingest.files.outcome import LandedFiles
 from tests.conftest import FeedFolder, MakeFeed
 from tests.python_ingest.test_declarations import source
 from tidemark.base.errors import DeclarationError, LandingError
@@ -21,7 +21,7 @@ COUNTIES = "state,country,cases,county\nAnyland,X,10,North\nAnyland,X,20,South\n
 FIX = "correct `key` in models/bronze/_bronze__sources.yml and unique_key of the silver model"
 
 
-def _notes(feed: FeedFolder, outcome: Landed) -> list[tuple[str, str]]:
+def _notes(feed: FeedFolder, outcome: LandedFiles) -> list[tuple[str, str]]:
     assert isinstance(feed.feed, FileFeed)
     return list(notes(feed.feed, outcome.grain))
 

@@ -18,14 +18,14 @@ from pyspark.sql import SparkSession
 from python_ingest.bronze.columns import case_twins, has_text_keys
 from python_ingest.bronze.rescued import Rescued
 from python_ingest.feeds.declarations import feeds_of
-from python_ingest.files.acceptance import Landed
 from python_ingest.files.formats.own_schema import (
     AVRO_NANOS,
     leaves_of,
     nanosecond_columns,
     unreadable,
 )
-from python_ingest.landed import print_landed
+from python_ingest.files.outcome import LandedFiles
+from python_ingest.land import print_landed
 from tests.conftest import FeedFolder, MakeFeed
 from tidemark.base.errors import LandingError
 from tidemark.base.output import output
@@ -36,7 +36,7 @@ MOMENT = dt.datetime(2023, 11, 14, 22, 13, 20, 123456)  # as Spark returns it
 LATER = "2023-11-14T22:13:20.123456789"
 
 
-def messages(people: FeedFolder, outcome: Landed) -> list[str]:
+def messages(people: FeedFolder, outcome: LandedFiles) -> list[str]:
     """Return what a landing prints below its first line."""
     with output.console.capture() as printed:
         print_landed(people.feed, outcome, seconds=1.0)
@@ -296,7 +296,7 @@ def test_orc(make_feed: MakeFeed, spark: SparkSession, tmp_path: Path) -> None:
     damaged = "its schema cannot be read: it is truncated or damaged: write or copy it again"
     assert outcome.rejected == {
         "cut.orc": damaged,
-        "other.orc": "not an ORC file",
+        "other.orc": "it is not in ORC format",
         "empty.orc": "the file is empty",
         "twice.orc": "its schema cannot be read: it has the column `v` twice (names that differ in letter "
         "case only count as one): rename one of them",

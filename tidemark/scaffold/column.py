@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.names import column_names
 from tidemark.scaffold.sampling import Sample
@@ -224,8 +225,5 @@ def proposed_column(
             f"The column name {field!r} has half of a surrogate pair, which no file of dbt can hold.",
             "Rename the field in the source.",
         )
-    bronze = "string" if sample.file_format in TEXT else of
+    bronze = "string" if FILE_FORMATS[sample.file_format].holds_text else of
     return Proposed(name, field, bronze, value, is_required, is_keyword)
-
-
-TEXT = ("csv", "excel")  # formats whose values are text in bronze

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
+from python_ingest.feeds.file_formats import BY_ENDING, FILE_FORMATS
 from python_ingest.files.formats.inference import storable, type_of
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.choices import Choices
 from tidemark.scaffold.reading.csv_sample import read_csv
 from tidemark.scaffold.reading.excel_sample import read_excel
-from tidemark.scaffold.reading.folder import FORMATS, TYPED, suffix_of
+from tidemark.scaffold.reading.folder import suffix_of
 from tidemark.scaffold.reading.json_sample import read_json
 from tidemark.scaffold.reading.opening import BROKEN, ENDINGS, SampleFile, sample_files
 from tidemark.scaffold.reading.reading import Reading
@@ -36,7 +37,7 @@ class Sample:
     """Records of sample files.
 
     Attributes:
-        file_format: csv, json, avro, parquet, orc or excel.
+        file_format: a name in `FILE_FORMATS`.
         options: options of the feed's block that differ from the defaults.
         types: SQL types by field; of CSV and Excel files text, until `typed_sample` has found others.
         records: values by field; of CSV and Excel files they are text without surrounding blanks, or None for
@@ -83,7 +84,7 @@ def sample_of(
         reading = read_excel(files[:SAMPLE_FILES], files, asked)
         return _of_texts("excel", reading, notes)
     some = sample_files(files, SAMPLE_FILES)
-    if file_format in TYPED:
+    if FILE_FORMATS[file_format].has_types:
         types, records, said = read_typed(spark(), file_format, some)
         return Sample(file_format, {}, types, records, notes=[*notes, *said])
     every = sample_files(files, len(files) + MOST_MEMBERS)
@@ -97,17 +98,17 @@ def _format_of(file: Path) -> tuple[str, list[tuple[str, str]]]:
     if refused := unread_format(file):
         raise refused
     suffix = suffix_of(file)
-    if suffix in FORMATS:
-        return FORMATS[suffix], []
+    if suffix in BY_ENDING:
+        return BY_ENDING[suffix], []
     try:
         head, _ = sample_files([file], 1)[0].head(SAMPLE_BYTES)
     except (*BROKEN, IndexError) as error:
         raise TidemarkError(f"{file} cannot be read: {error}", "Replace or remove it.") from error
-    found = FORMATS.get(content_suffix(head))
+    found = BY_ENDING.get(content_suffix(head))
     if not found or b"\x00" in head[:512]:
         raise TidemarkError(
             f"{file}: the file name does not show the format.",
-            f"Use files that end in one of: {', '.join(FORMATS)}; {', '.join(ENDINGS[1:])} may follow.",
+            f"Use files that end in one of: {', '.join(BY_ENDING)}; {', '.join(ENDINGS[1:])} may follow.",
         )
     return found, [("format", f"{found}, by the content of {file.name}")]
 

@@ -11,13 +11,13 @@ from itertools import islice
 from typing import Any, Literal
 
 from python_ingest.bronze.columns import sql_name
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.sampling import Sample
 from tidemark.scaffold.time_formats import format_of
 from tidemark.scaffold.value_types import EPOCHS, NULLS, ValueType, type_of
 
 RECORDS = 200_000  # whose values decide on types
-TEXT_FORMATS = ("csv", "excel")
 SHOWN = 3
 
 
@@ -64,7 +64,7 @@ def typed_sample(sample: Sample, dates: Dates) -> TypedSample:
         TidemarkError: when the values do not show whether the day or the month is first, or a format that the
             user names does not fit.
     """
-    is_text = sample.file_format in TEXT_FORMATS
+    is_text = FILE_FORMATS[sample.file_format].holds_text
     texts = [name for name, of in sample.types.items() if is_text or of == "string"]
     wanted = _wanted(sample, dates)
     counts: dict[str, Counter[str]] = {name: Counter() for name in texts}

@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 from python_ingest.bronze.columns import Target, fields_of, has_text_keys, in_sql, type_in_sql
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import FileFeed
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.base import origin
@@ -44,8 +45,6 @@ from python_ingest.files.storage import read_files
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-MAGIC = {"avro": b"Obj\x01", "orc": b"ORC", "parquet": b"PAR1"}
-NAMES = {"avro": "an Avro", "orc": "an ORC", "parquet": "a Parquet"}
 NO_ELEMENT = "Index 0 out of bounds for length 0"  # Parquet's library on a schema without columns
 AS_NUMBERS = "spark.sql.legacy.parquet.nanosAsLong"
 
@@ -83,8 +82,9 @@ class Typed:
         """Read the file's schema."""
         if not content.head:
             return Rejection("the file is empty")
-        if not content.head.startswith(MAGIC[self._format]):
-            return Rejection(f"not {NAMES[self._format]} file")
+        known = FILE_FORMATS[self._format]
+        if not content.head.startswith(known.magic):
+            return Rejection(f"it is not in {known.title} format")
         try:
             text, schema = schema_text(self._spark, self._format, content, file)
             layout = OwnSchema(text)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from python_ingest.feeds.declarations import feeds_of
-from python_ingest.files.acceptance import Landed
-from python_ingest.landed import print_landed
+from python_ingest.files.outcome import LandedFiles
+from python_ingest.land import print_landed
 from tests.conftest import ROOT
 from tidemark.base.messages import plain_message
 from tidemark.base.output import output
@@ -63,7 +63,7 @@ def test_a_missing_column_is_printed() -> None:
         "external": {"location": "people", "file_format": "csv"},
         "columns": {"id": {"name": "id", "data_type": "string"}},
     }
-    outcome = Landed("people", files=5, rows=5, missing={"name": list("abcde"), "city": ["a"]})
+    outcome = LandedFiles("people", files=5, rows=5, missing={"name": list("abcde"), "city": ["a"]})
     with output.console.capture() as printed:
         print_landed(feeds_of([node])["people"], outcome, seconds=1.0)
     assert printed.get().splitlines()[1:] == [

@@ -8,20 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from python_ingest.feeds.file_formats import BY_ENDING, FILE_FORMATS
 from python_ingest.feeds.paths import as_pattern
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.opening import BROKEN, ENDINGS, HIDDEN, sample_files, without_ending
 from tidemark.scaffold.reading.reading import Note
 
-CSV, JSON = ("csv", "tsv", "txt", "tab", "psv", "dat", "data"), ("json", "jsonl", "ndjson")
-TYPED = ("avro", "parquet", "orc")
-EXCEL = ("xlsx", "xlsm", "xlsb", "xls", "ods")
-FORMATS = {
-    **dict.fromkeys(CSV, "csv"),
-    **dict.fromkeys(JSON, "json"),
-    **dict.fromkeys(EXCEL, "excel"),
-    **{name: name for name in TYPED},
-}
 NO_DATA = re.compile(
     r"(?i)(readme|licen[cs]e|changelog|thumbs\.db|desktop\.ini|~\$).*|.*\.(md|crc|rst|part|tmp)"
 )
@@ -61,7 +53,7 @@ def folder_of(path: Path) -> Folder:
             f"There are no files at {path}.", "Give a file of the feed, or the folder of its files."
         )
     families = Counter(suffix_of(file) for file in found)
-    main = max(families, key=lambda family: (family in FORMATS, families[family], family == "csv"))
+    main = max(families, key=lambda family: (family in BY_ENDING, families[family], family == "csv"))
     files = [file for file in found if suffix_of(file) == main]
     notes = [("left out", _named(family, found)) for family in families if family != main]
     return Folder(files, _partitions(files, path), tuple(notes))
@@ -98,7 +90,8 @@ def pattern_of(files: Sequence[Path], stem: str) -> str:
     start = f"{as_pattern(stem.rstrip('_-. '))}*"
     if not spellings:
         return start
-    is_text = suffix_of(files[0]) not in (*TYPED, *EXCEL)
+    known = FILE_FORMATS.get(BY_ENDING.get(suffix_of(files[0]), ""))
+    is_text = not (known and known.is_compressed)
     ends = f"{{{','.join(ENDINGS)}}}" if is_text and plain else ""
     return f"{start}.{{{','.join(spellings)}}}{ends}"
 

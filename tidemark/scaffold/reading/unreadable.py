@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+from python_ingest.feeds.file_formats import FILE_FORMATS
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.opening import SampleFile, without_ending
 
@@ -56,11 +57,9 @@ NAMES = {
 NO_RECORDS = frozenset(
     ("pdf", "doc", "docx", "ppt", "pptx", "png", "jpg", "jpeg", "gif", "tif", "tiff", "mp3", "mp4", "exe")
 ) | {"pkl", "pickle"}
-WHOLE = ("parquet", "avro", "orc", "xlsx", "xls", "xlsb", "ods")  # they are compressed inside
+WHOLE = tuple(ending for one in FILE_FORMATS.values() if one.is_compressed for ending in one.endings)
 MARKS = (  # first bytes
-    (b"PAR1", "parquet"),
-    (b"Obj\x01", "avro"),
-    (b"ORC", "orc"),
+    *((one.magic, one.endings[0]) for one in FILE_FORMATS.values() if one.magic),
     (b"\xd0\xcf\x11\xe0", "xls"),
     (b"SQLite format 3", "sqlite"),
     (b"%PDF", "pdf"),
@@ -144,7 +143,7 @@ def _cannot(path: Path, suffix: str) -> TidemarkError | None:
     if of in NO_RECORDS:
         return TidemarkError(
             f"{path.name}: the file name does not show the format of records.",
-            "Use CSV, JSON, Avro, Parquet, ORC or Excel files.",
+            f"Use files in one of these formats: {', '.join(one.title for one in FILE_FORMATS.values())}.",
         )
     if of in PANDAS:
         made = path.with_suffix("").name + "-converted" * (path.suffix.lower() == ".csv")
