@@ -16,7 +16,7 @@ demo: setup ## land the real purchase log in lake/ month by month, and build the
 	@$(QUICK_JAVA) $(BIN)/tidemark demo
 
 tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed
-	@$(BIN)/python -m dev.servers beside $(BIN)/tidemark tour
+	@$(BIN)/python -m dev.servers run $(BIN)/tidemark tour
 
 test: prepared ## lint, test each requirement R1 to R5 and the core, in about 15 minutes
 	@$(PYTEST) -m "core or not spark"

@@ -22,7 +22,7 @@ from benchmarks.report import machine, markdown_table, spread, versions
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.files.inspection import Contents
+from python_ingest.files.contents import Contents
 from python_ingest.files.landing import Lander
 from python_ingest.files.storage import Storage
 from python_ingest.ops.ingested_files import IngestedFiles

@@ -179,11 +179,11 @@ def _ahead(scales: Sequence[Scale]) -> list[list[str]]:
             theirs = [seconds(scale.peers[name]) for scale in scales]
             wins = [f"{s:,}" for s, our, their in zip(sizes, ours, theirs, strict=True) if their <= our]
             size = ahead_from(sizes, ours, theirs)
-            told = f"not up to {sizes[-1]:,}" if size is None else f"{float(f'{size:.2g}'):,.0f} rows"
-            told = "every size" if size == sizes[0] else told
+            cell = f"not up to {sizes[-1]:,}" if size is None else f"{float(f'{size:.2g}'):,.0f} rows"
+            cell = "every size" if size == sizes[0] else cell
             if any(scale.peers[name].differing for scale in scales):
-                wins, told = ["its tables differ"], "–"
-            cells += ["; ".join(wins) or "no size", told]
+                wins, cell = ["its tables differ"], "–"
+            cells += ["; ".join(wins) or "no size", cell]
         rows.append(cells)
     return rows
 

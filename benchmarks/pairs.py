@@ -68,11 +68,11 @@ class Pairs:
         plain, landed = median(self.plain), median(self.landed)
         steps = self.steps()
         speeds = [f"{amount / plain:,.1f}", f"{amount / landed:,.1f}", f"{plain / landed:.2f}"]
-        said = f"Asked: at least {ASKED} of the plain copy's speed. Measured: {plain / landed:.2f}"
+        message = f"Target: at least {ASKED} of the plain copy's speed; measured {plain / landed:.2f}"
         if plain / landed < ASKED:
-            said += (
-                f", which is not reached: the append by itself runs at {plain / steps[APPEND]:.2f} of the "
-                f"plain copy, and all else takes {landed - steps[APPEND]:.1f} s"
+            message += (
+                f" (missed). The append alone runs at {plain / steps[APPEND]:.2f} of the plain copy's speed; "
+                f"the other steps take {landed - steps[APPEND]:.1f} s"
             )
         shown = [[step, f"{s:.2f}", f"{s / plain:.1%}"] for step, s in steps.items() if s >= 0.005]
         return [
@@ -81,7 +81,7 @@ class Pairs:
                 [[what, spread(self.plain), spread(self.landed), *speeds]],
             ),
             "",
-            f"{said}.",
+            f"{message}.",
             "",
             *markdown_table(["step of a landing", "seconds", "of the plain copy"], shown),
         ]

@@ -167,7 +167,7 @@ def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], q
         "",
         "## The sets of changes",
         "",
-        *(f"- **{refresh.name}**: {refresh.said}" for refresh in REFRESHES),
+        *(f"- **{refresh.name}**: {refresh.changes}" for refresh in REFRESHES),
         "",
         "## The queries",
         "",

@@ -42,12 +42,12 @@ class Refresh:
 
     Attributes:
         name: its name in the report.
-        said: what changes.
+        changes: what changes.
         statements: the SQL statements, with the schema as `{bronze}`.
     """
 
     name: str
-    said: str
+    changes: str
     statements: tuple[str, ...]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from dev.demo import demo as demonstration
-from dev.demo import tour as sightseeing
+from dev.demo.demo import play as play_demo
+from dev.demo.tour import play as play_tour
 from dev.simulators.commands import simulate
 from tidemark.engine.project import enter_root
 
@@ -19,9 +19,9 @@ def register(app: typer.Typer) -> None:
 
 def demo() -> None:
     """Load a real purchase log into a separate lake, month by month."""
-    demonstration.play(enter_root())
+    play_demo(enter_root())
 
 
 def tour() -> None:
     """Show the requirements R1 to R5 on small examples; R3 needs a database."""
-    sightseeing.play(enter_root())
+    play_tour(enter_root())

@@ -33,7 +33,7 @@ FOLLOW_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
-class How:
+class LandingOptions:
     """The options of a landing.
 
     Attributes:
@@ -47,13 +47,13 @@ class How:
     accepts_loss: bool = False
 
 
-AS_EVER = How()
+DEFAULT_OPTIONS = LandingOptions()
 # takes a feed, when its landing began (UTC), and the number of rows that landed or the error
 Report = Callable[[Feed, datetime, int | Exception], None]
 
 
 def report_nothing(feed: Feed, began: datetime, outcome: int | Exception) -> None:
-    """Report no landing to anybody: the default."""
+    """Do nothing: the default report."""
 
 
 def land_each(  # noqa: PLR0913
@@ -61,7 +61,7 @@ def land_each(  # noqa: PLR0913
     ops_schema: str,
     feeds: Sequence[Feed | DeclarationError],
     *,
-    how: How = AS_EVER,
+    options: LandingOptions = DEFAULT_OPTIONS,
     prints_errors: bool = True,
     report: Report = report_nothing,
 ) -> tuple[list[Any], dict[str, TidemarkError]]:
@@ -71,7 +71,7 @@ def land_each(  # noqa: PLR0913
         spark: the session.
         ops_schema: the schema of the state tables.
         feeds: the feeds; of those with an invalid declaration, the error.
-        how: the options of the landing.
+        options: the options of the landing.
         prints_errors: whether to print the errors of feeds that failed.
         report: called for each feed that landed rows or failed.
 
@@ -89,7 +89,7 @@ def land_each(  # noqa: PLR0913
         try:
             if isinstance(feed, DeclarationError):
                 raise feed
-            outcome = _land_and_print(spark, ops_schema, feed, how, report)
+            outcome = _land_and_print(spark, ops_schema, feed, options, report)
         except SparkLostError:
             raise
         except TidemarkError as error:
@@ -114,11 +114,11 @@ def raise_failed(failed: Mapping[str, TidemarkError], *, of: int) -> None:
     if failed:
         raise LandingError(
             f"{count_of(len(failed), 'feed')} failed to land: {', '.join(failed)}.",
-            "Fix the errors above and land again. What landed is kept; the rest continues from its mark.",
+            "Fix the errors above and land again. Landed data is kept; the other feeds resume.",
         )
 
 
-def follow(spark: SparkSession, ops_schema: str, feeds: Sequence[Feed], how: How) -> None:
+def follow(spark: SparkSession, ops_schema: str, feeds: Sequence[Feed], options: LandingOptions) -> None:
     """Land the messages of topics as they arrive, until the process is stopped.
 
     Raises:
@@ -131,9 +131,11 @@ def follow(spark: SparkSession, ops_schema: str, feeds: Sequence[Feed], how: How
             "Name only feeds of topics; land the others on a schedule.",
         )
     lock_tables([f"{ops_schema}.landing", *(feed.table for feed in feeds)])
-    landers = [_topic_lander(spark, ops_schema, feed, how) for feed in feeds if isinstance(feed, TopicFeed)]
+    landers = [
+        _topic_lander(spark, ops_schema, feed, options) for feed in feeds if isinstance(feed, TopicFeed)
+    ]
     streams = [
-        lander.start(follows=True, told=partial(print_landed, feed, seconds=0.0))
+        lander.start(follows=True, on_batch=partial(print_landed, feed, seconds=0.0))
         for lander, feed in zip(landers, feeds, strict=True)
     ]
     output.text(f"  following {', '.join(feed.name for feed in feeds)}; Ctrl-C stops", "following")
@@ -166,12 +168,12 @@ def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
 
 
 def _land_and_print(
-    spark: SparkSession, ops_schema: str, feed: Feed, how: How, report: Report
+    spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions, report: Report
 ) -> Outcome | None:
     started, began = time.monotonic(), utc_now()
     try:
         with _watched(spark, feed), locked(feed.table, f"{ops_schema}.landing"):
-            outcome = _land_one(spark, ops_schema, feed, how)
+            outcome = _land_one(spark, ops_schema, feed, options)
     except TidemarkError as error:
         report(feed, began, error)
         raise
@@ -181,18 +183,18 @@ def _land_and_print(
     return outcome
 
 
-def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, how: How) -> Outcome | None:
+def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions) -> Outcome | None:
     if isinstance(feed, FileFeed):
         with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
             lander = Lander(spark, feed, ops_schema, progress=progress)
-            return lander.replay() if how.replays else lander.land()
-    if how.replays:
+            return lander.replay() if options.replays else lander.land()
+    if options.replays:
         return None
     with output.status(f"landing {feed.name}"), _watched(spark, feed):
         if isinstance(feed, TopicFeed):
-            return _topic_lander(spark, ops_schema, feed, how).land()
+            return _topic_lander(spark, ops_schema, feed, options).land()
         assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
-        return TableLander(spark, feed, ops_schema, compares_all=how.compares_all).land()
+        return TableLander(spark, feed, ops_schema, compares_all=options.compares_all).land()
 
 
 @contextmanager
@@ -210,5 +212,7 @@ def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) 
         raise unexpected(feed.name, feed.declared_in, error) from error
 
 
-def _topic_lander(spark: SparkSession, ops_schema: str, feed: TopicFeed, how: How) -> TopicLander:
-    return TopicLander(spark, feed, ops_schema, accepts_loss=how.accepts_loss)
+def _topic_lander(
+    spark: SparkSession, ops_schema: str, feed: TopicFeed, options: LandingOptions
+) -> TopicLander:
+    return TopicLander(spark, feed, ops_schema, accepts_loss=options.accepts_loss)

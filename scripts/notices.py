@@ -75,12 +75,12 @@ def _rows_of_packages(packages: Iterable[Package]) -> Iterator[str]:
     for name, several in versions.items():
         described = metadata.metadata(name)
         classifiers = described.get_all("Classifier") or []
-        said = [
+        licences = [
             described["License-Expression"] or "",
             *(one.rpartition(" :: ")[2] for one in classifiers if one.startswith("License ::")),
             described["License"] or "",
         ]
-        yield f"| {name} | {', '.join(several)} | {_known(name, spdx(said))} |\n"
+        yield f"| {name} | {', '.join(several)} | {_known(name, spdx(licences))} |\n"
 
 
 def _row_of_jar(jar: Jar) -> str:
@@ -88,7 +88,7 @@ def _row_of_jar(jar: Jar) -> str:
         names = archive.namelist()
         texts = sorted({name for name in names if LICENCE.fullmatch(name)})
         poms = [name for name in names if name.endswith(f"/{jar.artifact}/pom.xml")]
-        said = [
+        licences = [
             *re.findall(r"Bundle-License: (\S+)", archive.read("META-INF/MANIFEST.MF").decode()),
             *re.findall(
                 r"<license>\s*<name>(.*?)</name>", "".join(archive.read(one).decode() for one in poms)
@@ -96,7 +96,7 @@ def _row_of_jar(jar: Jar) -> str:
             *(archive.read(one).decode()[:400] for one in texts if "NOTICE" not in one),
         ]
     shown = ", ".join(f"`{name}`" for name in texts)
-    licence = _known(jar.group, spdx(said))
+    licence = _known(jar.group, spdx(licences))
     return f"| {jar.group}:{jar.artifact} | {jar.version} | {licence} | {shown} |\n"
 
 

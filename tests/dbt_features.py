@@ -24,7 +24,7 @@ class Feature:
 
     Attributes:
         name: the feature in dbt's words.
-        effect: what it does here: works, works as in stock, or is refused, with the way out.
+        effect: what it does here: works, works as in stock, or is refused, with the fix.
         test: the file that shows it, and its function after `::`.
         options: the options of dbt's command line that it covers, with spaces between them.
     """

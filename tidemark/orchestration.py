@@ -88,10 +88,12 @@ def _landing(
     def land(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult[Any]]:
         """Land new data in one process; if one feed fails, the others still land."""
         chosen = [name for name in feeds if keys[name] in context.selected_asset_keys]
-        for told in _tidemark(context, root, ["land", *chosen]):
-            if told["event"] == "landed":
-                facts = {name: told[name] for name in ("said", "files", "rows", "messages") if name in told}
-                yield dg.MaterializeResult(asset_key=of_table[told["name"]], metadata=facts)
+        for event in _tidemark(context, root, ["land", *chosen]):
+            if event["event"] == "landed":
+                facts = {
+                    name: event[name] for name in ("message", "files", "rows", "messages") if name in event
+                }
+                yield dg.MaterializeResult(asset_key=of_table[event["name"]], metadata=facts)
 
     return land
 
@@ -121,12 +123,12 @@ def _tidemark(
                 if not line.startswith("{"):
                     print(line, end="", flush=True)
                     continue
-                told: dict[str, Any] = json.loads(line)
-                wrong = told["event"] in ("error", "not_landed")
-                said = " ".join([told.get("name", told["event"]), told["said"]])
-                (context.log.error if wrong else context.log.info)(said)
-                errors += [told["said"]] * wrong
-                yield told
+                event: dict[str, Any] = json.loads(line)
+                is_error = event["event"] in ("error", "not_landed")
+                message = " ".join([event.get("name", event["event"]), event["message"]])
+                (context.log.error if is_error else context.log.info)(message)
+                errors += [event["message"]] * is_error
+                yield event
         except BaseException:  # the run was stopped
             process.terminate()
             raise

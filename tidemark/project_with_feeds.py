@@ -30,7 +30,7 @@ class ProjectWithFeeds(Project):
         """Return the project of a parsed manifest, and validate its feeds.
 
         Raises:
-            TidemarkError: if the profile's target has another adapter.
+            TidemarkError: if the profile's target does not use the adapter `tidemark`.
         """
         feeds, invalid = declared_feeds(source.to_dict() for source in manifest.sources.values())
         return replace(super().of(root, manifest), feeds=feeds, invalid=invalid)

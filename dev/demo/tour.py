@@ -201,14 +201,14 @@ class Tour:
         if "user_events" in feeds:
             selectors.append("event_types")  # the seed with the known types
         options = ["--select", *selectors]
-        said = f"dbt build {shlex.join(options)}"
-        self._command(said, lambda: build_models([*DATA_ONLY, *options]))
+        message = f"dbt build {shlex.join(options)}"
+        self._command(message, lambda: build_models([*DATA_ONLY, *options]))
 
     def _show(self, query: str) -> None:
         self._command(f'dbt show --inline "{query}"', lambda: show_rows(self._spark.sql(query)))
 
-    def _command(self, said: str, does: Callable[[], object]) -> None:
-        output.text(f"$ {said}")
+    def _command(self, message: str, does: Callable[[], object]) -> None:
+        output.text(f"$ {message}")
         does()
 
     def _say(self, text: str) -> None:

@@ -49,7 +49,7 @@ def stop() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
 
 
-def beside(*command: str) -> None:
+def run_with_servers(*command: str) -> None:
     """Run a command, with its own empty PostgreSQL server if PostgreSQL is installed."""
     if not VERSIONS.exists():
         sys.exit(subprocess.run(command, check=False).returncode)
@@ -59,7 +59,7 @@ def beside(*command: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "beside":
-        beside(*sys.argv[2:])
+    if sys.argv[1] == "run":
+        run_with_servers(*sys.argv[2:])
     else:
         {"start": start, "stop": stop}[sys.argv[1]]()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dev.servers.programs import JARS, QUICK_JAVA, MissingServerError, free_port
 from tidemark.spark.server.common import wait_until
-from tidemark.spark.server.leash import leash
+from tidemark.spark.server.watchdog import watchdog
 
 WITHOUT_TAGS = "change.detection.version.required"  # s3proxy has no tag for a file that was copied by hand
 
@@ -74,7 +74,7 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
     }
     properties = folder / "s3proxy.properties"
     properties.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
-    with (folder / "s3proxy.log").open("w") as log, leash(folder):
+    with (folder / "s3proxy.log").open("w") as log, watchdog(folder):
         command = ["java", *QUICK_JAVA, "-Xmx256m", "-jar", str(jar), "--properties", str(properties)]
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:

@@ -36,7 +36,7 @@ class SparkCluster:
         self._folder, self._log = folder, folder / "master.log"
         port, self._page = free_port(), free_port()
         self.url = f"spark://127.0.0.1:{port}"
-        settings = folder / "spark.properties"  # the leash finds the processes by the folder's name
+        settings = folder / "spark.properties"  # the watchdog finds the processes by the folder's name
         settings.write_text("spark.shuffle.service.enabled false\n", encoding="utf-8")
         self._settings = ["--properties-file", str(settings)]
         pages = ["--webui-port", f"{self._page}"]
@@ -54,11 +54,11 @@ class SparkCluster:
         Raises:
             TimeoutError: if no task began.
         """
-        before = [self._begun(number) for number in range(len(self._workers))]
+        before = [self._tasks_started(number) for number in range(len(self._workers))]
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             for number, worker in enumerate(self._workers):
-                if self._begun(number) > before[number]:
+                if self._tasks_started(number) > before[number]:
                     _kill(worker)
                     wait_until(lambda: self.alive() == len(self._workers) - 1, self._master, self._log)
                     return
@@ -73,7 +73,7 @@ class SparkCluster:
         except (OSError, ValueError):
             return None
 
-    def _begun(self, number: int) -> int:
+    def _tasks_started(self, number: int) -> int:
         """Return how many tasks the executors of a worker have begun, by their logs."""
         logs = (self._folder / f"work-{number}").glob("*/*/stderr")
         return sum(log.read_text(errors="replace").count("Executor: Running task") for log in logs)

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from dev.simulators.dice import Dice
 from dev.simulators.operations import Operation, Row
+from dev.simulators.rng import Rng
 
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -45,18 +45,18 @@ def plain(row: Mapping[str, object]) -> Record:
     return {name: _plain(value) for name, value in row.items()}
 
 
-def disturbed(records: Iterable[T], dice: Dice) -> Iterator[T]:
+def disturbed(records: Iterable[T], rng: Rng) -> Iterator[T]:
     """Yield records like a careless transport: each at least once, some twice, some out of order."""
     waiting: list[T] = []
     for record in records:
-        waits = dice.below(8) == 0
+        waits = rng.below(8) == 0
         if not waits:
             yield record
-        if waits or dice.below(12) == 0:
+        if waits or rng.below(12) == 0:
             waiting.append(record)
-        if waiting and dice.below(3) == 0:
-            yield waiting.pop(dice.below(len(waiting)))
-    yield from dice.sample(waiting, len(waiting))
+        if waiting and rng.below(3) == 0:
+            yield waiting.pop(rng.below(len(waiting)))
+    yield from rng.sample(waiting, len(waiting))
 
 
 def _plain(value: object) -> object:

@@ -105,7 +105,7 @@ def shop(  # noqa: PLR0913  # the options of a command
         send = way.sender("shop.")
         for day in simulated:
             send(day.date, _changes(day.operations, form))
-            _tell_shop(day, into)
+            _print_shop(day, into)
         return
     from dev.simulators.targets import PostgresTarget
 
@@ -113,7 +113,7 @@ def shop(  # noqa: PLR0913  # the options of a command
     with PostgresTarget(way.connection_of_kind("postgresql", "shop"), rate=rate) as target:
         for day in simulated:
             target.apply(day.operations)
-            _tell_shop(day, into)
+            _print_shop(day, into)
 
 
 @simulate.command()
@@ -135,8 +135,8 @@ def devices(  # noqa: PLR0913  # the options of a command
     send = _Way(into.value, connection, folder, csv, rate).sender("")
     for day in simulated:
         send(day.date, _events(day.events))
-        said = f"{day.date}  {len(day.events):,} events into {into.value}"
-        output.text(said, "simulated", day=str(day.date), events=len(day.events))
+        message = f"{day.date}  {len(day.events):,} events into {into.value}"
+        output.text(message, "simulated", day=str(day.date), events=len(day.events))
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _date(text: str) -> date:
         raise TidemarkError(f"--start {text!r} is not a date.", "Write it as 2025-01-31.") from None
 
 
-def _tell_shop(day: Day, into: Into) -> None:
+def _print_shop(day: Day, into: Into) -> None:
     kinds = Counter(operation.kind for operation in day.operations)
     late = day.counts["late_update"] + day.counts["unmoved_update"]
     changed = f"{kinds['update']:,} updates ({late:,} of them late)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from dev.simulators.dice import Dice
+from dev.simulators.rng import Rng
 
 Event = dict[str, Any]
 
@@ -61,7 +61,7 @@ def device_days(
 class _Fleet:
     def __init__(self, start: date, days: int, devices: int, seed: int) -> None:
         self.first, self.days = datetime.combine(start, time(), UTC), days
-        self.dice = Dice(seed)
+        self.rng = Rng(seed)
         self.arrivals: dict[int, list[Event]] = defaultdict(list)  # by day number
         self.ids = 0
         self.skews = [self._skew() for _ in range(devices)]
@@ -80,10 +80,10 @@ class _Fleet:
         step = _REPORTING / count
         begins = self.first + number * _DAY
         moments = [begins + place * step + self._part_of(step) for place in range(count)]
-        if self.dice.below(100) >= _SILENT_A_DAY:
+        if self.rng.below(100) >= _SILENT_A_DAY:
             return moments
         silent = begins + self._part_of(_REPORTING)
-        speaks = silent + (2 + self.dice.below(7)) * timedelta(hours=1)
+        speaks = silent + (2 + self.rng.below(7)) * timedelta(hours=1)
         return [moment for moment in moments if not silent <= moment < speaks]
 
     def _report(self, number: int, device: int, happened: datetime) -> None:
@@ -91,9 +91,9 @@ class _Fleet:
             "event_id": self._next_id(),
             "device_id": f"device-{device + 1:04d}",
             "event_ts": happened + self.skews[device],
-            "temperature": (150 + device % 50 + self.dice.below(100)) / 10,
+            "temperature": (150 + device % 50 + self.rng.below(100)) / 10,
             "battery": 100 - (device * 7 + number * 3 + happened.hour // 8) % 100,
-            "status": self.dice.name(_STATUS),
+            "status": self.rng.name(_STATUS),
         }
         if self._happens(_FAULTY):
             event |= {"temperature": None, "status": "error"}
@@ -101,15 +101,15 @@ class _Fleet:
             event["firmware"] = _FIRMWARE[device % len(_FIRMWARE)]
         late = 0
         if self._happens(_LATE):
-            late = 1 + self.dice.below(3)
+            late = 1 + self.rng.below(3)
         elif self._happens(_VERY_LATE):
-            late = 4 + self.dice.below(7)
+            late = 4 + self.rng.below(7)
         arrived = self._arrive(event, number + late, happened)
         if self._happens(_DUPLICATE):
-            arrived = self._arrive(event, number + late + self.dice.below(2), arrived)
+            arrived = self._arrive(event, number + late + self.rng.below(2), arrived)
         if self._happens(_CORRECTED) and event["temperature"] is not None:
             event |= {"event_id": self._next_id(), "temperature": round(event["temperature"] + 0.5, 1)}
-            self._arrive(event, number + late + self.dice.below(2), arrived)
+            self._arrive(event, number + late + self.rng.below(2), arrived)
 
     def _arrive(self, event: Event, number: int, after: datetime) -> datetime:
         """Deliver an event on a day: at any time if the day begins after `after`, else soon after `after`."""
@@ -117,19 +117,19 @@ class _Fleet:
         if opens > after:
             arrived = opens + self._part_of(_REPORTING)
         else:
-            arrived = after + (1 + self.dice.below(120_000)) * _MILLISECOND
+            arrived = after + (1 + self.rng.below(120_000)) * _MILLISECOND
         self.arrivals[(arrived - self.first) // _DAY].append(event | {"ingest_ts": arrived})
         return arrived
 
     def _skew(self) -> timedelta:
-        off = (1 + self.dice.below(10)) * _MINUTE * (-1, 1)[self.dice.below(2)]
+        off = (1 + self.rng.below(10)) * _MINUTE * (-1, 1)[self.rng.below(2)]
         return off if self._happens(_SKEWED_DEVICES) else timedelta()
 
     def _part_of(self, span: timedelta) -> timedelta:
-        return self.dice.below(max(1, span // _MILLISECOND)) * _MILLISECOND
+        return self.rng.below(max(1, span // _MILLISECOND)) * _MILLISECOND
 
     def _happens(self, in_a_hundred: int) -> bool:
-        return self.dice.below(100) < in_a_hundred
+        return self.rng.below(100) < in_a_hundred
 
     def _next_id(self) -> str:
         self.ids += 1

@@ -94,8 +94,8 @@ class KafkaTarget:
     def _error(self, what: str, why: object) -> TidemarkError:
         if isinstance(why, KafkaException) and isinstance(why.args[0], KafkaError):
             why = why.args[0].str()
-        said = self.connection.redacted(" ".join(str(why).split()))
+        message = self.connection.redacted(" ".join(str(why).split()))
         return TidemarkError(
-            f"Kafka of connection '{self.connection.name}' at {self.connection.hosts} {what}: {said}.",
+            f"Kafka of connection '{self.connection.name}' at {self.connection.hosts} {what}: {message}.",
             f"Check the server, and {variable(self.connection.name)}.",
         )

@@ -34,7 +34,7 @@ class PostgresTarget:
 
     def __init__(self, connection: Connection, schema: str = "public", rate: float | None = None) -> None:
         self.connection, self.schema, self.rate = connection, schema, rate
-        with self._told("cannot be reached"):
+        with self._with_plain_errors("cannot be reached"):
             known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
             options = {name: value for name, value in connection.options.items() if name in known}
             to = replace(connection, options=options)
@@ -53,7 +53,7 @@ class PostgresTarget:
         """
         for batch in paced(operations, self.rate):
             with (
-                self._told("did not accept a change"),
+                self._with_plain_errors("did not accept a change"),
                 self._session.transaction(),
                 self._session.pipeline() as sent,
             ):
@@ -76,7 +76,7 @@ class PostgresTarget:
         self.close()
 
     def _create(self) -> None:
-        with self._told("refused to create the tables"), self._session.transaction():
+        with self._with_plain_errors("refused to create the tables"), self._session.transaction():
             query = "select from pg_namespace where nspname = %s"
             if self._session.execute(query, [self.schema]).fetchone() is None:
                 self._session.execute(sql.SQL("create schema {}").format(sql.Identifier(self.schema)))
@@ -118,7 +118,7 @@ class PostgresTarget:
                 self._columns.add((operation.table, column))
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _with_plain_errors(self, what: str) -> Iterator[None]:
         """Turn a server error into one sentence, without the password."""
         try:
             yield
@@ -129,9 +129,9 @@ class PostgresTarget:
                 f"Drop {tables} and simulate again.",
             ) from None
         except psycopg.Error as error:
-            said = self.connection.redacted(" ".join(str(error).split()))
+            message = self.connection.redacted(" ".join(str(error).split()))
             raise TidemarkError(
-                f"PostgreSQL of connection '{self.connection.name}' {what}: {said}",
+                f"PostgreSQL of connection '{self.connection.name}' {what}: {message}",
                 f"Check the server, and {variable(self.connection.name)}.",
             ) from None
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
-from dev.simulators.dice import Dice
 from dev.simulators.operations import TABLES, Day, Operation, Row
+from dev.simulators.rng import Rng
 from dev.simulators.shop_tables import ShopTables
 from dev.simulators.warehouses import Warehouses
 from dev.simulators.words import CENTS, CHANNELS, FIRST_NAMES, LAST_NAMES, PRODUCTS
@@ -70,9 +70,9 @@ def _days(start: date, days: int, rows: int, seed: int) -> Iterator[Day]:
 
 class _Shop:
     def __init__(self, seed: int) -> None:
-        self.dice = Dice(seed)
-        self.tables = ShopTables(self.dice)
-        self.warehouses = Warehouses(self.dice, self.tables)
+        self.rng = Rng(seed)
+        self.tables = ShopTables(self.rng)
+        self.warehouses = Warehouses(self.rng, self.tables)
         self.first_orders: dict[date, int] = {}  # the first order_id of each day
         self.orders_of: Counter[int] = Counter()
         self.without_orders: dict[int, None] = {}  # customers without orders, the longest without first
@@ -85,8 +85,8 @@ class _Shop:
             self._stock(midnight, customers=rows // 2, orders=rows)
         self.first_orders[day] = self.tables.last_ids["orders"] + 1
         reasons = [name for name, share in _PER_HUNDRED.items() for _ in range(max(1, rows * share // 100))]
-        reasons = self.dice.sample([*reasons, "repriced"], len(reasons) + 1)
-        moments = sorted(self.dice.below(_OPEN // _TICK) * _TICK for _ in reasons)
+        reasons = self.rng.sample([*reasons, "repriced"], len(reasons) + 1)
+        moments = sorted(self.rng.below(_OPEN // _TICK) * _TICK for _ in reasons)
         for reason, moment in zip(reasons, moments, strict=True):
             at = midnight + _OPENS + moment
             if reason == "repriced":
@@ -100,7 +100,7 @@ class _Shop:
             self._add_customer("stock", at, at - _CUSTOMERS_SINCE * _DAY * (customers - number) / customers)
         for number in range(orders):
             age = _ORDERS_SINCE - _ORDERS_SINCE * number // orders
-            ordered = at - age * _DAY + self.dice.below(_DAY // _TICK) * _TICK
+            ordered = at - age * _DAY + self.rng.below(_DAY // _TICK) * _TICK
             self.first_orders.setdefault(ordered.date(), number + 1)
             signed_up = customers * (_CUSTOMERS_SINCE - age) // _CUSTOMERS_SINCE
             self._add_order("stock", at, ordered, self.tables.living("customers", 1, signed_up))
@@ -132,7 +132,7 @@ class _Shop:
         self._change_order("unmoved_update", at, before, before["updated_at"])
 
     def _late_update(self, at: datetime) -> None:
-        hours_ago = at - (2 + self.dice.below(29)) * _HOUR
+        hours_ago = at - (2 + self.rng.below(29)) * _HOUR
         self._change_order("late_update", at, self._recent_order(at), hours_ago)
 
     def _deleted_order(self, at: datetime) -> None:
@@ -163,9 +163,9 @@ class _Shop:
 
     def _reprice(self, at: datetime, count: int) -> None:
         """Raise many prices at the same time."""
-        for order_id in self.dice.sample(tuple(self.tables.rows["orders"]), count):
+        for order_id in self.rng.sample(tuple(self.tables.rows["orders"]), count):
             before = self.tables.rows["orders"][order_id]
-            price = before["price"] + _money(1 + self.dice.below(99))
+            price = before["price"] + _money(1 + self.rng.below(99))
             row = before | {"price": price, "updated_at": max(at, before["updated_at"])}
             self.tables.record("repriced", at, "orders", row, before)
 
@@ -176,7 +176,7 @@ class _Shop:
         self.without_orders[customer_id] = None
         row = {
             "customer_id": customer_id,
-            "name": f"{self.dice.one_of(FIRST_NAMES)} {self.dice.one_of(LAST_NAMES)}",
+            "name": f"{self.rng.one_of(FIRST_NAMES)} {self.rng.one_of(LAST_NAMES)}",
             "email": f"customer{customer_id}@example.com" if customer_id % _NO_EMAIL_EVERY else None,
             "created_at": created,
             "updated_at": created,
@@ -184,14 +184,14 @@ class _Shop:
         self.tables.record(reason, at, "customers", row, None)
 
     def _add_order(self, reason: str, at: datetime, updated: datetime, customer: Row) -> None:
-        product = self.dice.one_of(PRODUCTS)
+        product = self.rng.one_of(PRODUCTS)
         self.orders_of[customer["customer_id"]] += 1
         self.without_orders.pop(customer["customer_id"], None)
         row = {
             "order_id": self.tables.next_id("orders"),
             "customer_id": customer["customer_id"],
             "product_name": product,
-            "quantity": 1 + self.dice.below(5),
+            "quantity": 1 + self.rng.below(5),
             "price": _money(CENTS[product]),
             "order_date": updated.date(),
             "updated_at": updated,
@@ -200,20 +200,20 @@ class _Shop:
 
     def _change_order(self, reason: str, at: datetime, before: Row, updated: datetime) -> None:
         row = before | self._channel(before) | {"updated_at": max(updated, before["updated_at"])}
-        what = self.dice.below(3)
+        what = self.rng.below(3)
         if what == 0:
-            row["quantity"] = 1 + (before["quantity"] + self.dice.below(4)) % 5
+            row["quantity"] = 1 + (before["quantity"] + self.rng.below(4)) % 5
         elif what == 1:
-            row["price"] = before["price"] + _money(1 + self.dice.below(300))
+            row["price"] = before["price"] + _money(1 + self.rng.below(300))
         else:
-            row["product_name"] = self.dice.name(dict.fromkeys(PRODUCTS, 1), before["product_name"])
+            row["product_name"] = self.rng.name(dict.fromkeys(PRODUCTS, 1), before["product_name"])
         self.last_changed = row["order_id"]
         self.tables.record(reason, at, "orders", row, before)
 
     def _channel(self, row: Row) -> Row:
         if not self.tables.has_channel:
             return {}
-        return {"channel": row.get("channel") or self.dice.one_of(CHANNELS)}
+        return {"channel": row.get("channel") or self.rng.one_of(CHANNELS)}
 
     def _any_order(self) -> Row:
         return self.tables.living("orders")
@@ -224,10 +224,10 @@ class _Shop:
         return self.tables.living("orders", first)
 
     def _clock(self, at: datetime) -> datetime:
-        if self.dice.below(100) >= _SKEWED:
+        if self.rng.below(100) >= _SKEWED:
             return at
-        off = (1 + self.dice.below(SKEW // _MINUTE)) * _MINUTE
-        return at + off if self.dice.below(2) else at - off
+        off = (1 + self.rng.below(SKEW // _MINUTE)) * _MINUTE
+        return at + off if self.rng.below(2) else at - off
 
 
 def _money(cents: int) -> Decimal:

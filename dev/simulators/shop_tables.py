@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import chain
 
-from dev.simulators.dice import Dice
 from dev.simulators.operations import TABLES, Kind, Operation, Row
+from dev.simulators.rng import Rng
 
 
 class ShopTables:
@@ -19,8 +19,8 @@ class ShopTables:
         has_channel: whether rows of `orders` already have the later column.
     """
 
-    def __init__(self, dice: Dice) -> None:
-        self.dice = dice
+    def __init__(self, rng: Rng) -> None:
+        self.rng = rng
         self.rows: dict[str, dict[int, Row]] = {table: {} for table in TABLES}
         self.last_ids = dict.fromkeys(TABLES, 0)
         self.has_channel = False
@@ -44,7 +44,7 @@ class ShopTables:
     ) -> Row | None:
         """Return such a row that `fits` accepts, or None."""
         rows, end = self.rows[table], self.last_ids[table] if last is None else last
-        start = first + self.dice.below(end - first + 1)
+        start = first + self.rng.below(end - first + 1)
         keys = chain(range(start, end + 1), range(first, start))
         return next((rows[key] for key in keys if key in rows and fits(rows[key])), None)
 

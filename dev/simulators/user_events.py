@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
-from dev.simulators.dice import Dice
+from dev.simulators.rng import Rng
 
 HEADER = ("event_id", "user_id", "event_type", "event_at", "updated_at", "device")
 _TYPES = {"page_view": 52, "search": 16, "add_to_cart": 11, "remove_from_cart": 3}
@@ -70,39 +70,39 @@ class _Export:
         self.midnights = [datetime.combine(start + day * _DAY, time()) for day in range(days)]
         self.days, self.events_per_day = days, events_per_day
         self.total = days * events_per_day
-        self.dice = Dice(seed)
+        self.rng = Rng(seed)
 
     def lines(self) -> list[_Line]:
         """Return all lines; the lines of a file are in file order."""
         good = self._first_versions()
         good += self._other_versions(good)
         every = good + self._repeats(good) + self._rejects()
-        return self.dice.sample(every, len(every))
+        return self.rng.sample(every, len(every))
 
     def _quota(self, anomaly: str) -> int:
         return max(1, self.total * _PER_THOUSAND[anomaly] // 1000)
 
     def _new_event(self, number: int, file: int) -> _Event:
         # The last minutes of a day stay free for a correction on the same day.
-        happened = self.midnights[file] + self.dice.below(86_000) * _SECOND
+        happened = self.midnights[file] + self.rng.below(86_000) * _SECOND
         return _Event(
             event_id=f"e-{number:06d}",
-            user_id=f"u-{1 + self.dice.below(_USERS):04d}",
-            event_type=self.dice.name(_TYPES),
+            user_id=f"u-{1 + self.rng.below(_USERS):04d}",
+            event_type=self.rng.name(_TYPES),
             event_at=happened,
-            updated_at=happened + (1 + self.dice.below(300)) * _SECOND,
-            device=self.dice.name(_DEVICES),
+            updated_at=happened + (1 + self.rng.below(300)) * _SECOND,
+            device=self.rng.name(_DEVICES),
         )
 
     def _first_versions(self) -> list[_Line]:
         after_first_file = range(self.events_per_day, self.total)
-        late = set(self.dice.sample(after_first_file, self._quota("late")))
-        no_device = set(self.dice.sample(range(self.total), self._quota("null_device")))
+        late = set(self.rng.sample(after_first_file, self._quota("late")))
+        no_device = set(self.rng.sample(range(self.total), self._quota("null_device")))
         lines = []
         for index in range(self.total):
             file = index // self.events_per_day
             event = self._new_event(index + 1, file)
-            delay = 1 + self.dice.below(min(3, file)) if index in late else 0
+            delay = 1 + self.rng.below(min(3, file)) if index in late else 0
             device = "" if index in no_device else event.device
             event = replace(event, event_at=event.event_at - delay * _DAY, device=device)
             lines.append(_Line(file, "late" if delay else "event", event))
@@ -114,32 +114,32 @@ class _Export:
         for kind in _CHANGES:
             last = self.days - (1 if kind == "corrected_at_once" else 2)
             free = [one for one in first if one.file <= last and one.event.event_id not in lines]
-            for line in self.dice.sample(free, self._quota(kind)):
-                wait = 1 + self.dice.below(min(3, self.days - 1 - line.file))
+            for line in self.rng.sample(free, self._quota(kind)):
+                wait = 1 + self.rng.below(min(3, self.days - 1 - line.file))
                 file = line.file + (0 if kind == "corrected_at_once" else wait)
                 version = self._version(kind, line.event, file)
                 lines[version.event_id] = _Line(file, kind, version)
         return list(lines.values())
 
     def _version(self, kind: str, event: _Event, file: int) -> _Event:
-        if self.dice.below(2):
-            changed = replace(event, device=self.dice.name(_DEVICES, event.device))
+        if self.rng.below(2):
+            changed = replace(event, device=self.rng.name(_DEVICES, event.device))
         else:
-            changed = replace(event, event_type=self.dice.name(_TYPES, event.event_type))
+            changed = replace(event, event_type=self.rng.name(_TYPES, event.event_type))
         if kind == "stale":
-            before = self.dice.moment(event.event_at, event.updated_at - _SECOND)
+            before = self.rng.moment(event.event_at, event.updated_at - _SECOND)
             return replace(changed, updated_at=before)
         if kind == "moved_day":
-            back = self.dice.below(2) == 1 and event.event_at - _DAY >= self.midnights[0]
+            back = self.rng.below(2) == 1 and event.event_at - _DAY >= self.midnights[0]
             changed = replace(changed, event_at=event.event_at + (-_DAY if back else _DAY))
         earliest = max(event.updated_at, changed.event_at, self.midnights[file]) + _SECOND
-        after = self.dice.moment(earliest, self.midnights[file] + _DAY - _SECOND)
+        after = self.rng.moment(earliest, self.midnights[file] + _DAY - _SECOND)
         return replace(changed, updated_at=after)
 
     def _repeats(self, good: list[_Line]) -> list[_Line]:
-        same_file = self.dice.sample(good, self._quota("repeated_same_file"))
+        same_file = self.rng.sample(good, self._quota("repeated_same_file"))
         not_last = [line for line in good if line.file < self.days - 1]
-        next_file = self.dice.sample(not_last, self._quota("repeated_next_file"))
+        next_file = self.rng.sample(not_last, self._quota("repeated_next_file"))
         copies = same_file + [replace(line, file=line.file + 1) for line in next_file]
         return [replace(line, kind="repeated") for line in copies]
 
@@ -148,7 +148,7 @@ class _Export:
         lines = []
         kinds = [(kind, nth) for kind in _REJECTED for nth in range(self._quota(kind))]
         for number, (kind, nth) in enumerate(kinds, start=self.total + 1):
-            file = self.dice.below(self.days)
+            file = self.rng.below(self.days)
             lines.append(_Line(file, kind, self._new_event(number, file), nth))
         return lines
 

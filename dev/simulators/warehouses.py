@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 
-from dev.simulators.dice import Dice
 from dev.simulators.operations import Row
+from dev.simulators.rng import Rng
 from dev.simulators.shop_tables import ShopTables
 from dev.simulators.words import PRODUCTS, WAREHOUSES
 
@@ -17,22 +17,22 @@ _DELIVERED_BY, _TAKEN_AT_MOST, _MISCOUNTED_BY = 10, 40, 9  # pieces
 class Warehouses:
     """Movements of goods; after each operation, no stock of a product in a warehouse is negative."""
 
-    def __init__(self, dice: Dice, tables: ShopTables) -> None:
-        self.dice, self.tables = dice, tables
+    def __init__(self, rng: Rng, tables: ShopTables) -> None:
+        self.rng, self.tables = rng, tables
         self.held: Counter[tuple[str, str]] = Counter()
 
     def move(self, at: datetime, moved_at: datetime) -> None:
         """Deliver goods, or take some of the stock."""
         row = {
             "movement_id": self.tables.next_id(_TABLE),
-            "product_name": self.dice.one_of(PRODUCTS),
-            "warehouse": self.dice.one_of(WAREHOUSES),
+            "product_name": self.rng.one_of(PRODUCTS),
+            "warehouse": self.rng.one_of(WAREHOUSES),
         }
         there = self.held[_place(row)]
-        if there and self.dice.below(3):
-            row["quantity"] = -1 - self.dice.below(min(there, _TAKEN_AT_MOST))
+        if there and self.rng.below(3):
+            row["quantity"] = -1 - self.rng.below(min(there, _TAKEN_AT_MOST))
         else:
-            row["quantity"] = _DELIVERED_BY * (1 + self.dice.below(12))
+            row["quantity"] = _DELIVERED_BY * (1 + self.rng.below(12))
         self._record("movement", at, row | {"moved_at": moved_at}, None)
 
     def correct(self, at: datetime) -> None:
@@ -41,11 +41,11 @@ class Warehouses:
         if before is None:
             self.move(at, at)
             return
-        other = self.dice.one_of([name for name in WAREHOUSES if name != before["warehouse"]])
-        pieces = 1 + self.dice.below(_MISCOUNTED_BY)
+        other = self.rng.one_of([name for name in WAREHOUSES if name != before["warehouse"]])
+        pieces = 1 + self.rng.below(_MISCOUNTED_BY)
         more, fewer = ((before["quantity"] + by or by) for by in (pieces, -pieces))
         changes: list[Row] = [{"warehouse": other}, {"quantity": fewer}, {"quantity": more}]
-        change = changes[self.dice.below(3)]
+        change = changes[self.rng.below(3)]
         row = before | (change if self._fits(before | change, before) else {"quantity": more})
         self._record("corrected_movement", at, row, before)
 

@@ -79,7 +79,7 @@ def changes(targets: Sequence[Target], fields: StructType, *, ignores_case: bool
     return found
 
 
-def judged(
+def apply_contract(
     feed: FileFeed | TableFeed, path: str, found: Sequence[Change], has: str, *, is_whole: bool = True
 ) -> list[Change] | Rejection:
     """Apply the feed's contract to a file.
@@ -97,23 +97,23 @@ def judged(
     Raises:
         LandingError: if the contract says `fail`.
     """
-    if is_whole and (refused := _stranger(feed, found, has)):
+    if is_whole and (refused := _is_foreign_file(feed, found, has)):
         return refused
     evolved = []
     for kind in ("missing_column", "type_change", "new_column"):
         some = [change for change in found if change.kind == kind]
         policy = getattr(feed.external.contract, kind)
-        said = f"{has} {WORDS[kind]} {', '.join(change.said for change in some)}"
+        message = f"{has} {WORDS[kind]} {', '.join(change.message for change in some)}"
         if some and policy == "fail":
             raise LandingError(
-                f"Feed '{feed.name}': {path}: {said}; its contract sets {kind}: fail.",
+                f"Feed '{feed.name}': {path}: {message}; its contract sets {kind}: fail.",
                 f"Fix the file, declare the column, or change `contract` in {feed.declared_in}.",
             )
         if some and policy == "reject":
-            return Rejection(said)
+            return Rejection(message)
         if some and policy == "evolve":
             if kind == "type_change" and not all(change.becomes for change in some):
-                return Rejection(f"{said}; bronze cannot be widened to it")
+                return Rejection(f"{message}; bronze cannot be widened to it")
             evolved += [change for change in some if change.becomes]
     return evolved
 
@@ -129,7 +129,7 @@ def evolved_targets(targets: Sequence[Target], evolved: Sequence[Change]) -> lis
     return list(columns.values())
 
 
-def _stranger(feed: FileFeed | TableFeed, found: Sequence[Change], has: str) -> Rejection | None:
+def _is_foreign_file(feed: FileFeed | TableFeed, found: Sequence[Change], has: str) -> Rejection | None:
     missing = [change for change in found if change.kind == "missing_column"]
     if len(missing) == len(feed.columns):
         return Rejection(f"not a file of this feed: {has} has none of the declared columns")

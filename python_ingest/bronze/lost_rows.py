@@ -17,7 +17,7 @@ from python_ingest.bronze.history import Doubt, doubt_about, present_version
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
 from python_ingest.feeds.paths import ARCHIVED_IN_SQL
-from python_ingest.ops.bronze_checks import BronzeChecks, Decision, Lost, Settled, gone
+from python_ingest.ops.bronze_checks import BronzeChecks, Decision, Lost, Settled, missing_rows_text
 from tidemark.base.errors import LandingError
 from tidemark.lake.table_format import DELTA, table_format
 
@@ -131,16 +131,16 @@ class LostRows:
         }
         if isinstance(self._feed, FileFeed) and self._feed.external.retracts:
             ways[FileFeed] = ways[TopicFeed]
-        choice = next(said for kind, said in ways.items() if isinstance(self._feed, kind))
+        choice = next(message for kind, message in ways.items() if isinstance(self._feed, kind))
         return LandingError(
-            f"{gone(self._bronze.name, lost)} ({doubt.cause}). Nothing landed.",
+            f"{missing_rows_text(self._bronze.name, lost)} ({doubt.cause}). Nothing landed.",
             f"Restore them ({self._restoring(doubt)}), or set `on_lost_rows` in "
             f"{self._feed.declared_in} to {choice}.",
         )
 
     def _cannot_land_again(self, lost: Sequence[Lost], doubt: Doubt) -> LandingError:
         return LandingError(
-            f"{gone(self._bronze.name, lost)} ({doubt.cause}), and they cannot be landed again: "
+            f"{missing_rows_text(self._bronze.name, lost)} ({doubt.cause}), and they cannot be landed again: "
             "their files are missing or have changed.",
             f"Restore the files or the table ({self._restoring(doubt)}), or set `on_lost_rows` in "
             f"{self._feed.declared_in} to `accept`.",

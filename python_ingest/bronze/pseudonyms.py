@@ -30,7 +30,7 @@ def with_hashes(rows: DataFrame, feed: FileFeed) -> DataFrame:
     """Return rows with hashes in the place of personal values; NULL stays NULL.
 
     A record that could not be read is not kept, because it may have the values. Neither is rescued data with
-    the field of such a column: a value that is no text, such as an object.
+    the field of such a column: a value that is not text, such as an object.
 
     Args:
         rows: as they are appended to bronze.
@@ -46,4 +46,4 @@ def with_hashes(rows: DataFrame, feed: FileFeed) -> DataFrame:
     values = {column.name: hashed(f.col(in_sql(column.name))) for column in columns}
     values["_rescued_data"] = f.when(~has_values, f.col("_rescued_data"))
     values["_corrupt_record"] = f.when(f.col("_corrupt_record").isNotNull(), f.lit(NOT_KEPT))
-    return pii_hash(feed).beside(rows).withColumns(values).select(*map(in_sql, rows.columns))
+    return pii_hash(feed).with_key_columns(rows).withColumns(values).select(*map(in_sql, rows.columns))

@@ -105,7 +105,7 @@ def _with_erasure(
         of = types[column]
         return key_text(column, of) if fields is None else whole_key_text(column, of, fields[column])
 
-    found = erasures.hash.beside(rows).withColumn("_erasure", known)
+    found = erasures.hash.with_key_columns(rows).withColumn("_erasure", known)
     types = dict(rows.dtypes)
     for columns in sorted({person.columns for person in persons}):
         if not all(column in types for column in columns):
@@ -128,8 +128,8 @@ def _by_words(erasures: Erasures, persons: Sequence[Erased]) -> Column:
     columns = sorted({column for person in persons for column in person.columns})
     hashes = f.flatten(f.array(*(_hashed_words(erasures, column, words) for column in columns)))
     known = f.array(*(_listed(person) for person in persons))
-    theirs = f.filter(known, lambda person: f.size(f.array_except(person["hashes"], hashes)) == 0)
-    return f.when(f.col("_corrupt_record").isNotNull(), f.get(theirs, f.lit(0))["id"])
+    matches = f.filter(known, lambda person: f.size(f.array_except(person["hashes"], hashes)) == 0)
+    return f.when(f.col("_corrupt_record").isNotNull(), f.get(matches, f.lit(0))["id"])
 
 
 def _hashed_words(erasures: Erasures, column: str, words: Column) -> Column:

@@ -32,7 +32,7 @@ from tidemark.lake.tables import create_table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Delta keeps the lowest and highest value per file and the number of NULLs, for broken and rescued records
+# Delta collects min/max and NULL statistics of these per file, to find broken and rescued records
 SKIPPING = ("_batch_id", "_ingested_at", "_source_file", "_corrupt_record", "_rescued_data")
 STATISTICS = "delta.dataSkippingStatsColumns"
 

@@ -76,7 +76,7 @@ class Feed(BaseModel):
     def _pii_are_columns(self) -> Feed:
         unknown = [name for name in self.external.pii if name not in self.column_names]
         if unknown:
-            raise ValueError(f"{PII}: '{unknown[0]}' is no declared column")
+            raise ValueError(f"{PII}: '{unknown[0]}' is not a declared column")
         return self
 
     @property
@@ -116,7 +116,7 @@ class FileFeed(Feed):
         newest_by = self.external.newest_by
         for name in (*self.external.key, *([newest_by] if newest_by else [])):
             if name not in types:
-                raise ValueError(f"{KEY}: '{name}' is no declared column")
+                raise ValueError(f"{KEY}: '{name}' is not a declared column")
             if re.match("(?i)(struct|array|map|variant)", types[name]):
                 raise ValueError(f"{KEY}: '{name}' has type {types[name]}, which is not simple")
         return self

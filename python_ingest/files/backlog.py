@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def looked_at(
+def files_to_list(
     storage: Storage, ingested_files: IngestedFiles, external: FilesExternal, now: datetime
 ) -> DataFrame:
     """Return the files that a landing lists: all, or under `modified_after` only late and open ones.

@@ -9,15 +9,15 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from python_ingest.feeds.paths import spellings
-from python_ingest.files.acceptance import BROKEN, Examined
 from python_ingest.files.failures import broken_file
+from python_ingest.files.inspect_files import BROKEN, Examined
 from python_ingest.ops.candidate import Noted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def sorted_out(
+def split_broken(
     error: Exception, files: Sequence[Examined], read: Callable[[Sequence[Examined]], DataFrame]
 ) -> tuple[list[Examined], list[Noted]]:
     """Separate the files that can be read from those that cannot, after one of them made a job fail.

@@ -26,7 +26,7 @@ DAMAGED = re.compile(
     r"|Data corruption detected|FAILED_TO_UNCOMPRESS\(\d+\)"  # zstd and snappy inside Parquet
 )
 # Messages of code that failed on damaged bytes, or because of a bug in the reader itself.
-ASTRAY = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
+READER_BUG = re.compile(r".*(?:NullPointerException|Cannot invoke|[Ii]ndex -?\d+ out of bounds).*")
 COMPRESSED = "it is compressed with {}, which Spark cannot read: write it with zstd, gzip or snappy"
 PLAIN = (
     (re.compile(r"\.(Brotli|Lzo|Lzo[48]\w*)Codec\b"), COMPRESSED),
@@ -50,7 +50,7 @@ PLAIN = (
     ),
 )
 WRAPPED = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE: \w+\.?$")  # around a message of Spark
-SHOWN = 20  # files in a message
+MAX_FILES_SHOWN = 20  # files in a message
 
 
 def broken_file(error: Exception) -> tuple[str, str] | None:
@@ -65,7 +65,7 @@ def broken_file(error: Exception) -> tuple[str, str] | None:
     messages = causes(error)
     for message in messages:
         if found := READING.search(message):
-            inner = [said for said in messages if said and not READING.search(said)]
+            inner = [text for text in messages if text and not READING.search(text)]
             return found[1], in_plain_words(first_sentence(inner[-1] if inner else message))
     return None
 
@@ -78,7 +78,7 @@ def in_plain_words(message: str) -> str:
     """
     if DAMAGED.fullmatch(message):
         return "it is truncated or damaged: write or copy it again"
-    if ASTRAY.fullmatch(message):
+    if READER_BUG.fullmatch(message):
         return "Spark cannot read it, maybe because it is damaged: write or copy it again"
     for pattern, words in PLAIN:
         if found := pattern.search(message):
@@ -128,8 +128,8 @@ def spark_lost(feed: str, paths: Sequence[str]) -> SparkLostError:
         feed: the feed's name.
         paths: the files of the current batch; empty if there was none.
     """
-    more = f" and {len(paths) - SHOWN:,} more" * (len(paths) > SHOWN)
-    reading = f" while reading {', '.join(paths[:SHOWN])}{more}" * bool(paths)
+    more = f" and {len(paths) - MAX_FILES_SHOWN:,} more" * (len(paths) > MAX_FILES_SHOWN)
+    reading = f" while reading {', '.join(paths[:MAX_FILES_SHOWN])}{more}" * bool(paths)
     return SparkLostError(
         f"Feed '{feed}': Spark's process (the JVM) ended{reading}.",
         "Run the same command again: it finishes the batch, and nothing lands twice. If Spark ends "

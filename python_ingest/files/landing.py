@@ -21,11 +21,11 @@ from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.rescued import rescued_in
 from python_ingest.bronze.table import BronzeTable, Counted
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.files.acceptance import Examined, Examiner, is_known_as_broken
-from python_ingest.files.backlog import bounded, looked_at
-from python_ingest.files.broken_files import broken_one, sorted_out
+from python_ingest.files.backlog import bounded, files_to_list
+from python_ingest.files.broken_files import broken_one, split_broken
+from python_ingest.files.contents import Contents
 from python_ingest.files.grain import Grain
-from python_ingest.files.inspection import Contents
+from python_ingest.files.inspect_files import Examined, Examiner, is_known_as_broken
 from python_ingest.files.landing_again import LandingAgain
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.progress import Progress
@@ -101,7 +101,7 @@ class Lander:
         return outcome
 
     def _land_new(self, outcome: LandedFiles) -> None:
-        listing, compared = self._begun(outcome)
+        listing, compared = self._prepare(outcome)
         outcome.known, outcome.left_out = compared.known, compared.left_out
         self._retraction.land_removed(outcome, self._clock)
         while True:
@@ -121,14 +121,14 @@ class Lander:
         """
         outcome = LandedFiles(self._feed.name)
         with self._places.staging:
-            _, compared = self._begun(outcome, only_rejected=True)
+            _, compared = self._prepare(outcome, only_rejected=True)
             self._land_all(compared.candidates, outcome)
             self._replayer.replay(outcome)
         return outcome
 
-    def _begun(self, outcome: LandedFiles, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
+    def _prepare(self, outcome: LandedFiles, *, only_rejected: bool = False) -> tuple[DataFrame, Compared]:
         """Prepare bronze, finish what an earlier run planned; return the listing and the new files in it."""
-        listing = looked_at(self._storage, self._ingested_files, self._feed.external, self._clock())
+        listing = files_to_list(self._storage, self._ingested_files, self._feed.external, self._clock())
         compare = partial(self._ingested_files.compare, listing, only_rejected=only_rejected)
         compared = compare()
         self._bronze.prepare(self._ingested_files.landed_batch)
@@ -162,7 +162,7 @@ class Lander:
                 batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
                 self._retraction.append(batch, rows, accepted, self._rows)
             except (Py4JJavaError, PySparkException) as error:
-                sound, broken = sorted_out(error, accepted, self._rows)
+                sound, broken = split_broken(error, accepted, self._rows)
                 if batch:
                     self._ingested_files.abandon(batch, f"{broken[0].file.path} is broken")
                 self._ingested_files.note([*broken], self._clock())

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from python_ingest.bronze.table import BronzeTable
-from python_ingest.files.acceptance import Examined, Examiner
+from python_ingest.files.inspect_files import Examined, Examiner
 from python_ingest.files.replay import Replayer
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.bronze_checks import Lost

@@ -63,7 +63,7 @@ class Progress:
         self.bytes_done += self.batch_bytes
         self.batch, self.batch_bytes = (), 0
         if self.output and self.bytes_done < self.bytes:
-            self.output.text(f"  {self.said}", "progress", feed=self.feed, **self.facts)
+            self.output.text(f"  {self.message}", "progress", feed=self.feed, **self.facts)
 
     @property
     def facts(self) -> dict[str, float]:
@@ -80,7 +80,7 @@ class Progress:
         }
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         facts = self.facts
         return (
             f"{self.feed}: {self.files_done:,} of {self.files:,} files, {decimal(self.bytes_done)} of "
@@ -106,10 +106,10 @@ def shown(spark: SparkSession, feed: str, output: Output) -> Iterator[Progress]:
         def poll() -> None:
             while not stopped.wait(POLL_SECONDS):
                 done = progress.bytes_done + int(progress.batch_bytes * _share_of_tasks(spark))
-                said = (
+                message = (
                     f"{feed}, {progress.files_done:,}/{progress.files:,} files, {progress.rows_done:,} rows"
                 )
-                bar.update(task, completed=done, total=progress.bytes or None, description=said)
+                bar.update(task, completed=done, total=progress.bytes or None, description=message)
 
         poller = threading.Thread(target=poll, daemon=True)
         poller.start()

@@ -20,8 +20,8 @@ from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.lost_rows import FILE
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
-from python_ingest.files.acceptance import Examined
 from python_ingest.files.grain import key_columns
+from python_ingest.files.inspect_files import Examined
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.storage import Storage
 from python_ingest.ops.batch import RETRACTED, Batch, PlannedFile

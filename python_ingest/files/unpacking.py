@@ -18,9 +18,9 @@ from python_ingest.feeds.paths import IS_DOCUMENT, matcher
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files import archives
 from python_ingest.files.archives import Budget
+from python_ingest.files.contents import GROWING, Content, Contents
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.json import WHOLE_BYTES
-from python_ingest.files.inspection import GROWING, Content, Contents
 from python_ingest.files.json_arrays import split_array
 from python_ingest.files.parts import Part
 from python_ingest.files.staging import LOCAL, Staging

@@ -83,16 +83,16 @@ class TopicLander:
         return self._outcome
 
     def start(
-        self, *, follows: bool = False, told: Callable[[LandedTopic], None] | None = None
+        self, *, follows: bool = False, on_batch: Callable[[LandedTopic], None] | None = None
     ) -> StreamingQuery:
         """Start the stream.
 
         Args:
             follows: run until the stream is stopped, not only to the present end of the topic.
-            told: called after each landed batch.
+            on_batch: called after each landed batch.
         """
         external = self._feed.external
-        self._told = told
+        self._on_batch = on_batch
         self._topic = topic_of(self._feed.name, self._connection, external.topic)
         self._bronze.prepare(self._batches.landed_batch)
         if doubt := self._lost_rows.doubt():
@@ -174,8 +174,8 @@ class TopicLander:
         self._outcome.messages += number
         self._outcome.broken += broken
         self._outcome.batches += 1
-        if self._told:
-            self._told(LandedTopic(self._feed.name, number, broken, 1, until))
+        if self._on_batch:
+            self._on_batch(LandedTopic(self._feed.name, number, broken, 1, until))
 
     def _catch_up(self) -> None:
         """Record the batches that an earlier run appended to bronze but did not record."""
@@ -219,16 +219,16 @@ class TopicLander:
     def _stopped(self, error: StreamingQueryException) -> Exception:
         if self._error:
             return self._error
-        said = self._connection.redacted(str(error))
+        message = self._connection.redacted(str(error))
         topic = self._feed.external.topic
-        if LOSS in said:
-            reason = next((line for line in said.splitlines() if line.startswith("Reason: ")), "")
+        if LOSS in message:
+            reason = next((line for line in message.splitlines() if line.startswith("Reason: ")), "")
             reason = reason.split(" SQLSTATE")[0]
             return LandingError(
                 f"Feed '{self._feed.name}': messages of '{topic}' were lost before they landed. {reason}",
                 "Restore them, or run `tidemark land --accept-loss` to continue with the remaining messages.",
             )
-        cause = said.split("terminated with exception: ")[-1].splitlines()[0].split(" SQLSTATE")[0]
+        cause = message.split("terminated with exception: ")[-1].splitlines()[0].split(" SQLSTATE")[0]
         return LandingError(
             f"Feed '{self._feed.name}': reading '{topic}' stopped: {cause} The offsets are still "
             "those of the last landed batch.",

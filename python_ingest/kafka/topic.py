@@ -39,7 +39,7 @@ def topic_of(feed: str, to: Connection, name: str) -> Topic:
     Raises:
         LandingError: when no broker answers, or the topic does not exist.
     """
-    with _told(feed, to, name):
+    with _with_plain_errors(feed, to, name):
         admin = AdminClient(client_settings(to) | {"log_level": 0})
         admin.list_topics(timeout=PATIENCE)  # times out in time; the next calls would wait longer
         found = admin.describe_topics(TopicCollection([name]), request_timeout=PATIENCE)[name].result()
@@ -74,7 +74,7 @@ def client_settings(to: Connection) -> dict[str, str | int | float | bool]:
 
 
 @contextmanager
-def _told(feed: str, to: Connection, name: str) -> Iterator[None]:
+def _with_plain_errors(feed: str, to: Connection, name: str) -> Iterator[None]:
     try:
         yield
     except KafkaException as error:

@@ -81,10 +81,10 @@ class Settled:
             "compared": "compared all rows of the source and landed again those that it still has",
             "accepted": "accepted (`on_lost_rows: accept`)",
         }
-        return f"{gone(self.table, self.lost)} ({self.cause}): {ends[self.decision]}"
+        return f"{missing_rows_text(self.table, self.lost)} ({self.cause}): {ends[self.decision]}"
 
 
-def gone(table: str, lost: Sequence[Lost]) -> str:
+def missing_rows_text(table: str, lost: Sequence[Lost]) -> str:
     """Return how many rows are missing, and from which files."""
     names = [
         f"the retracted rows of batch {one.batch_id}"

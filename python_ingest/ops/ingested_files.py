@@ -46,7 +46,7 @@ NEWEST = (  # the newest row of a path, and how it landed last, unless it was re
 )
 
 
-MOST = 100_000  # files that a landing plans at once
+MAX_FILES = 100_000  # files that a landing plans at once
 HIGHEST = ("sequence", "batch", "closed", "landed")
 
 
@@ -135,7 +135,7 @@ class IngestedFiles(FeedTable):
         """Return the listed files whose newest state is not landed with this size and time.
 
         It takes one query, which reads `ops.ingested_files` once and also observes the highest numbers. At
-        most MOST files come to this process; those that were rejected as they are come last.
+        most MAX_FILES files come to this process; those that were rejected as they are come last.
 
         Args:
             listing: from `Storage.listing`.
@@ -169,14 +169,14 @@ class IngestedFiles(FeedTable):
                 f"coalesce({same}, false) as is_same",
             )
             .orderBy(f.expr("reason is not null and is_same"), "modified", "path")
-            .limit(MOST)
+            .limit(MAX_FILES)
             .collect()
         )
         counts = totals.get
         self._known_last = Last(*(counts[name] for name in HIGHEST))
         candidates = sorted((Candidate(source_file(*row[:4]), *row[4:]) for row in found), key=_age)
         known = counts["listed"] - counts["new"]
-        return Compared(candidates, known, len(found) == MOST, left_out_of(counts))
+        return Compared(candidates, known, len(found) == MAX_FILES, left_out_of(counts))
 
     def open_paths(self) -> DataFrame:
         """Return the paths (`path`, `is_open`) that are known but have not landed: rejected or abandoned."""

@@ -9,7 +9,7 @@ from typing import Any
 from tidemark.base.output import count_of
 
 NAMES = 8  # at most this number of names, whatever the number of files
-SHOWN = 3  # of them in a message
+MAX_FILES_SHOWN = 3  # of them in a message
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,10 @@ class LeftOut:
     @property
     def message(self) -> str:
         """What is left out, and what to do about it."""
-        names, others = ", ".join(self.paths[:SHOWN]), self.files - min(SHOWN, len(self.paths))
+        names, others = (
+            ", ".join(self.paths[:MAX_FILES_SHOWN]),
+            self.files - min(MAX_FILES_SHOWN, len(self.paths)),
+        )
         more = f" and {count_of(others, 'other')}" if others else ""
         match = "matches" if self.files == 1 else "match"
         fix = "set `pattern`, or `exclude` to leave them out on purpose"

@@ -33,7 +33,7 @@ COLUMNS = """
     rejected_at timestamp comment 'When the batch was planned',
     replayed_batch bigint comment 'The batch in which it landed after all; null until then'
 """
-SHOWN = 200  # characters of a record in a message
+MAX_CHARACTERS_SHOWN = 200  # characters of a record in a message
 NOT_KEPT = "not kept: the feed hashes personal values"  # in the place of a record
 
 
@@ -134,7 +134,10 @@ def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:
         return
     is_broken = f.col("_corrupt_reason").isNotNull()
     shown = f.struct(
-        "_source_file", "_row_number", "_corrupt_reason", f.substring("_corrupt_record", 1, SHOWN)
+        "_source_file",
+        "_row_number",
+        "_corrupt_reason",
+        f.substring("_corrupt_record", 1, MAX_CHARACTERS_SHOWN),
     )
     counts: Any = rows.select(
         f.count("*").alias("all"),

@@ -49,7 +49,7 @@ class Change:
     becomes: DataType | None = None
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         if self.kind == "type_change" and self.held and self.given:
             return f"{self.field} is {self.given.simpleString()}, not {self.held.simpleString()}"
         return self.field

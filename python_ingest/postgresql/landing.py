@@ -18,7 +18,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
-from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
+from python_ingest.bronze.contract import Rejection, apply_contract, changes, evolved_targets
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import TableFeed
@@ -28,7 +28,7 @@ from python_ingest.ops.ingested_batches import Batches, SourceState
 from python_ingest.ops.schema_changes import SchemaChanges
 from python_ingest.postgresql.outcome import LandedTable
 from python_ingest.postgresql.reading import Reading
-from python_ingest.postgresql.snapshot import Snapshot, snapshot, told
+from python_ingest.postgresql.snapshot import Snapshot, snapshot, with_plain_errors
 from python_ingest.postgresql.source import source_of
 from python_ingest.postgresql.window import Window, written_since
 from tidemark.base.clock import Clock, utc_now
@@ -83,7 +83,7 @@ class TableLander:
         if doubt:
             outcome.settled = self._lost_rows.settle(doubt)
         self._finish_planned(outcome, is_doubtful=doubt is not None)
-        with told(self._feed.name, self._connection), snapshot(self._connection) as taken:
+        with with_plain_errors(self._feed.name, self._connection), snapshot(self._connection) as taken:
             try:
                 self._land(taken, outcome)
             except (Py4JJavaError, PySparkException) as error:
@@ -110,7 +110,10 @@ class TableLander:
             after = replace(after, mark=window.marked(last), last_processed_at=window.time_of(last))
         with ExitStack() as stack:
             # rows that are not after the mark land with the first slice, or in a batch of their own
-            waiting = [*self._changed(reading, window, outcome, stack), *self._gone(reading, outcome, stack)]
+            waiting = [
+                *self._changed(reading, window, outcome, stack),
+                *self._deleted(reading, outcome, stack),
+            ]
             for part in window.slices(self._feed.external.max_rows):
                 after = replace(
                     after, mark=window.marked(part.end), last_processed_at=window.time_of(part.end)
@@ -129,20 +132,20 @@ class TableLander:
     def _evolve(self, reading: Reading, outcome: LandedTable) -> None:
         """Apply the contract to the source's columns, and evolve bronze."""
         found = changes(self._bronze.targets, reading.fields, ignores_case=False)
-        judgement = judged(self._feed, self._feed.external.source, found, "it")
-        if isinstance(judgement, Rejection):
+        accepted = apply_contract(self._feed, self._feed.external.source, found, "it")
+        if isinstance(accepted, Rejection):
             raise LandingError(
-                f"Feed '{self._feed.name}': {self._feed.external.source}: {judgement.reason}.",
+                f"Feed '{self._feed.name}': {self._feed.external.source}: {accepted.reason}.",
                 f"Fix the source, or change the columns or the `contract` in {self._feed.declared_in}.",
             )
         recorded = self._schema_changes.record(
-            [(self._feed.external.source, change) for change in judgement], self._clock()
+            [(self._feed.external.source, change) for change in accepted], self._clock()
         )
         outcome.evolved = [change.column for change in recorded if change.kind != "missing_column"]
-        lacking = [change.column for change in judgement if change.kind == "missing_column"]
+        lacking = [change.column for change in accepted if change.kind == "missing_column"]
         outcome.missing = {column: [self._feed.external.source] for column in lacking}
-        if judgement:
-            self._bronze.evolve(evolved_targets(self._bronze.targets, judgement))
+        if accepted:
+            self._bronze.evolve(evolved_targets(self._bronze.targets, accepted))
             reading.resolve(self._bronze.targets)
 
     def _changed(
@@ -153,22 +156,22 @@ class TableLander:
         if condition is None:
             return
         rows = reading.rows(condition, self._bronze.targets)
-        looked_at = self._bronze.admission.of_others(rows).persist()
-        stack.callback(looked_at.unpersist)
-        compared = reading.compared(looked_at, self._bronze, window.low_values()).persist()
+        rechecked_rows = self._bronze.admission.of_others(rows).persist()
+        stack.callback(rechecked_rows.unpersist)
+        compared = reading.compared(rechecked_rows, self._bronze, window.low_values()).persist()
         stack.callback(compared.unpersist)
         counts: Any = compared.agg(f.count("*"), f.count_if("_is_changed")).first()
         outcome.unchanged = counts[0] - counts[1]
         if counts[1]:
             yield compared.where("_is_changed").drop("_is_changed")
 
-    def _gone(self, reading: Reading, outcome: LandedTable, stack: ExitStack) -> Iterator[DataFrame]:
+    def _deleted(self, reading: Reading, outcome: LandedTable, stack: ExitStack) -> Iterator[DataFrame]:
         """Yield a deleted row for each key missing from the source, if the feed detects deletes."""
         if not self._feed.external.detect_deletes:
             return
-        gone = reading.deleted(self._bronze).persist()
-        stack.callback(gone.unpersist)
-        number = gone.count()
+        deleted = reading.deleted(self._bronze).persist()
+        stack.callback(deleted.unpersist)
+        number = deleted.count()
         if not number:
             return
         share, most = number / reading.present(self._bronze), self._feed.external.max_deleted_share
@@ -179,7 +182,7 @@ class TableLander:
                 "Check that it is the right table and complete. If it is, raise max_deleted_share.",
             )
         outcome.deleted = number
-        yield gone
+        yield deleted
 
     def _land_batch(self, parts: Sequence[DataFrame], after: SourceState, outcome: LandedTable) -> None:
         """Plan a batch, write it and confirm it."""
@@ -219,11 +222,11 @@ class TableLander:
         return max(taken.clock, before) if before else taken.clock
 
     def _stopped(self, error: Exception) -> LandingError:
-        said = self._connection.redacted(innermost(error))
+        message = self._connection.redacted(innermost(error))
         return LandingError(
-            f"Feed '{self._feed.name}': reading {self._feed.external.source} stopped: {said}. "
-            "The mark is still that of the last landed batch.",
-            "Fix the cause and land again: it continues from the mark.",
+            f"Feed '{self._feed.name}': reading {self._feed.external.source} stopped: {message}. "
+            "The last position is unchanged.",
+            "Fix the cause and land again: it continues from the last position.",
         )
 
 

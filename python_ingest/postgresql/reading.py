@@ -101,12 +101,12 @@ class Reading:
         )
 
     def compared(
-        self, looked_at: DataFrame, bronze: BronzeTable, lows: list[tuple[str, Any]] | None
+        self, rechecked_rows: DataFrame, bronze: BronzeTable, lows: list[tuple[str, Any]] | None
     ) -> DataFrame:
         """Return rows with `_is_changed`: whether they differ from bronze.
 
         Args:
-            looked_at: the rechecked rows, from `rows`.
+            rechecked_rows: the rechecked rows, from `rows`.
             bronze: the table.
             lows: from `Window.low_values`; batches of bronze that cannot have such rows are skipped.
         """
@@ -119,8 +119,8 @@ class Reading:
             table = table.where(f.col("_batch_id") >= f.lit(first[0]))  # NULL selects no rows
         compared = [*(target.name for target in bronze.targets), "_rescued_data"]
         keys = self._keys(bronze)
-        known = _newest(table.join(looked_at.select(keys), on=keys, how="left_semi"), keys, compared)
-        joined = looked_at.alias("incoming").join(known.alias("known"), on=keys, how="left")
+        known = _newest(table.join(rechecked_rows.select(keys), on=keys, how="left_semi"), keys, compared)
+        joined = rechecked_rows.alias("incoming").join(known.alias("known"), on=keys, how="left")
         same = [
             f.col(f"incoming.{in_sql(c)}").eqNullSafe(f.col(f"newest.{in_sql(c)}"))
             for c in compared
@@ -129,7 +129,7 @@ class Reading:
         is_known = reduce(lambda one, other: one & other, same, f.col("newest").isNotNull())
         is_changed = ~f.coalesce(is_known & ~f.col("newest._is_deleted"), f.lit(False))
         return joined.select(
-            *[f.col(f"incoming.{in_sql(c)}" if c not in keys else in_sql(c)) for c in looked_at.columns],
+            *[f.col(f"incoming.{in_sql(c)}" if c not in keys else in_sql(c)) for c in rechecked_rows.columns],
             is_changed.alias("_is_changed"),
         )
 
@@ -160,8 +160,8 @@ class Reading:
         of = table.schema[column].dataType
         if isinstance(low, datetime) and low.tzinfo is None and isinstance(of, TimestampType):
             low = low.replace(tzinfo=ZoneInfo(self._feed.external.time_zone))
-        said = low.isoformat() if isinstance(low, date) else str(low)
-        return f.col(in_sql(column)) >= f.lit(said).cast(of)
+        message = low.isoformat() if isinstance(low, date) else str(low)
+        return f.col(in_sql(column)) >= f.lit(message).cast(of)
 
     def _present(self, bronze: BronzeTable, compared: Sequence[str]) -> DataFrame:
         landed = self._spark.table(bronze.name).where("_corrupt_record is null")  # not of erased persons

@@ -105,17 +105,17 @@ def snapshot(to: Connection) -> Iterator[Snapshot]:
 
 
 @contextmanager
-def told(feed: str, to: Connection) -> Iterator[None]:
+def with_plain_errors(feed: str, to: Connection) -> Iterator[None]:
     """Turn a server error into one that says what happened, where and what to do, without the password."""
     try:
         yield
     except psycopg.Error as error:
-        said = (error.diag.message_primary or str(error).strip()).splitlines()[0].strip()
+        message = (error.diag.message_primary or str(error).strip()).splitlines()[0].strip()
         remedy = next((fix for kind, fix in REMEDIES if isinstance(error, kind)), REMEDIES[-1][1])
-        if "authentication failed" in said:  # libpq has no error code for a failed connection
+        if "authentication failed" in message:  # libpq has no error code for a failed connection
             remedy = REMEDIES[0][1]
         raise LandingError(
-            f"Feed '{feed}', connection '{to.name}': {to.redacted(said)}. The mark did not move.",
+            f"Feed '{feed}', connection '{to.name}': {to.redacted(message)}. The last position is unchanged.",
             remedy.format(variable=variable(to.name)),
         ) from None
 

@@ -92,12 +92,12 @@ def _checked(feed: TableFeed, source: Source) -> Source:
     undeclared = [name for name in wanted if name not in declared]
     if not missing and not undeclared:
         return source
-    said = (
+    message = (
         f"has no column {', '.join(missing)}"
         if missing
         else f"has {', '.join(undeclared)}, which is not declared"
     )
     raise LandingError(
-        f"Feed '{feed.name}': {external.source} {said} (it has {', '.join(names)}).",
+        f"Feed '{feed.name}': {external.source} {message} (it has {', '.join(names)}).",
         f"Correct `key`, `cursor`, `lookback` or `columns` in {feed.declared_in}, or the source.",
     )

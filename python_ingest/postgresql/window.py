@@ -11,7 +11,7 @@ from psycopg import sql
 from python_ingest.feeds.external_table import TableExternal
 from python_ingest.ops.ingested_batches import SourceState
 from python_ingest.postgresql.columns import INTEGERS, TIMES
-from python_ingest.postgresql.mark import Mark, Slice
+from python_ingest.postgresql.cursor_position import CursorPosition, Slice
 from python_ingest.postgresql.snapshot import Snapshot, literal, raw
 from python_ingest.postgresql.source import Source
 from tidemark.base.errors import LandingError
@@ -52,7 +52,9 @@ class Window:
         known = state.mark if state.mark and state.mark.get("by") == self._by else None
         self._compares_all = compares_all
         self.is_anew = not external.cursor or (known is None and state.mark is not None)
-        self._mark = Mark(known["cursor"], tuple(known["key"])) if known and "cursor" in known else None
+        self._mark = (
+            CursorPosition(known["cursor"], tuple(known["key"])) if known and "cursor" in known else None
+        )
         self._cursor: sql.Composable = _identifiers(external.cursor)
         if len(external.cursor) > 1:  # with a single column, coalesce would prevent the use of an index
             self._cursor = sql.SQL("coalesce({})").format(self._cursor)
@@ -74,7 +76,7 @@ class Window:
         if self._upper is not None and external.first_window is not None and not compares_all:
             self._begins = self._earlier(self._upper, external.first_window, self._cursor_type)
 
-    def marked(self, mark: Mark | None) -> dict[str, Any]:
+    def marked(self, mark: CursorPosition | None) -> dict[str, Any]:
         """Return a mark as the state stores it; without a cursor it only shows that a landing took place."""
         if mark is None:
             return {"by": self._by}
@@ -101,7 +103,7 @@ class Window:
         row = self._snapshot.one(sql.SQL("select {}").format(self._instant(self._begins)))
         return row[0] if row else None
 
-    def last(self) -> Mark | None:
+    def last(self) -> CursorPosition | None:
         """Return the position of the last row; None without a cursor or without rows."""
         return self._at(None, "desc", 0) if self._external.cursor else None
 
@@ -132,7 +134,7 @@ class Window:
         row = self._snapshot.one(sql.SQL("select {}").format(sql.SQL(", ").join([low for _, low in lows])))
         return list(zip([name for name, _ in lows], row or (), strict=True))
 
-    def time_of(self, mark: Mark | None) -> datetime | None:
+    def time_of(self, mark: CursorPosition | None) -> datetime | None:
         """Return a mark's cursor as a time; None if it is not a time."""
         if mark is None or not self._is_time:
             return None
@@ -188,7 +190,7 @@ class Window:
         zone = sql.Literal(self._external.time_zone)
         return sql.SQL("(cast({} as timestamp) at time zone {})").format(value, zone)
 
-    def _past(self, low: Mark | None) -> sql.Composed:
+    def _past(self, low: CursorPosition | None) -> sql.Composed:
         conditions: list[sql.Composable] = []
         if self._upper is not None:
             conditions.append(sql.SQL("{} <= {}").format(self._cursor, self._upper))
@@ -202,7 +204,7 @@ class Window:
         conditions.append(sql.SQL("{} is not null").format(self._cursor))
         return sql.SQL(" and ").join(conditions)
 
-    def _between(self, low: Mark | None, high: Mark) -> sql.Composed:
+    def _between(self, low: CursorPosition | None, high: CursorPosition) -> sql.Composed:
         at = literal(high.cursor, self._cursor_type)
         end = sql.SQL("{} <= {} and {} <= {}").format(self._cursor, at, self._place, self._literal(high))
         return sql.SQL("{} and {}").format(self._past(low), end) if low or self._begins else end
@@ -213,7 +215,7 @@ class Window:
             self._cursor, self._place, self._literal(self._mark)
         )
 
-    def _at(self, low: Mark | None, order: str, skipped: int) -> Mark | None:
+    def _at(self, low: CursorPosition | None, order: str, skipped: int) -> CursorPosition | None:
         """Return the position of the row after a mark, in an order, that follows `skipped` others."""
         places = (self._cursor, *map(sql.Identifier, self._external.key))
         directed = sql.SQL(", ").join(sql.SQL("{} {}").format(part, raw(order)) for part in places)
@@ -225,9 +227,9 @@ class Window:
             sql.SQL(", ").join(texts), self._source.relation, self._past(low), directed, sql.Literal(skipped)
         )
         row = self._snapshot.one(query)
-        return Mark(row[0], tuple(row[1:])) if row else None
+        return CursorPosition(row[0], tuple(row[1:])) if row else None
 
-    def _literal(self, mark: Mark) -> sql.Composed:
+    def _literal(self, mark: CursorPosition) -> sql.Composed:
         types = [self._cursor_type, *(self._types[name] for name in self._external.key)]
         values = [literal(text, of) for text, of in zip((mark.cursor, *mark.key), types, strict=True)]
         return sql.SQL("({})").format(sql.SQL(", ").join(values))

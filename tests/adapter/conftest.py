@@ -94,7 +94,7 @@ def dialect_of_spark() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def test_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for what tests write beside their projects, which is not the repository's."""
-    return tmp_path_factory.mktemp("beside") / "data"
+    return tmp_path_factory.mktemp("warehouse") / "data"
 
 
 @pytest.fixture(scope="class", autouse=True)

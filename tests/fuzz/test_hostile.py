@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from python_ingest.files import inspection
+from python_ingest.files import contents
 from python_ingest.files.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
 from python_ingest.files.formats.json_text import HALF, HUGE
 from python_ingest.files.formats.lines import HOLDS_NUL
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.R1, pytest.mark.R5]
 HEAD = b"id,name\n"
 
 
-def test_files_that_lie_about_what_they_are(make_feed: MakeFeed) -> None:
+def test_files_with_wrong_content_are_rejected(make_feed: MakeFeed) -> None:
     """R1.4: each is refused with a reason, and the good ones beside them land."""
     people = make_feed(pattern="*", max_bytes="20 MB")
     people.write("good.csv", HEAD + b"1,Ada\n")
@@ -59,8 +59,8 @@ def test_a_folder_that_links_to_its_parent(make_feed: MakeFeed) -> None:
 
 def test_lines_without_end(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.4: a line beyond the limit refuses its file, wherever it is, packed or not."""
-    monkeypatch.setattr(inspection, "MAX_LINE_BYTES", 10_000)
-    monkeypatch.setattr(inspection, "SMALL_BYTES", 5_000)
+    monkeypatch.setattr(contents, "MAX_LINE_BYTES", 10_000)
+    monkeypatch.setattr(contents, "SMALL_BYTES", 5_000)
     people = make_feed()
     long = b"2," + b"x" * 20_000
     people.write("middle.csv", HEAD + b"1,Ada\n" + long + b"\n3,Cy\n")
@@ -123,7 +123,7 @@ HOSTILE_JSON = {
 
 @pytest.mark.parametrize("policy", ["evolve", "rescue"])
 def test_hostile_json_beside_a_good_file(make_feed: MakeFeed, policy: str) -> None:
-    """R1.4: depths, marks, doubled names, odd numbers and texts: each is told, the others land."""
+    """R1.4: depths, marks, doubled names, odd numbers and texts: each is reported, the others land."""
     people = make_feed({"id": "bigint", "name": "string"}, "json", contract={"new_column": policy})
     for name, content in HOSTILE_JSON.items():
         people.write(f"{name}.json", content)
@@ -228,7 +228,7 @@ def test_nul_bytes_in_csv(make_feed: MakeFeed, options: dict[str, object]) -> No
     ]
 
 
-def test_nothing_of_a_header_is_run(make_feed: MakeFeed) -> None:
+def test_header_values_are_not_executed(make_feed: MakeFeed) -> None:
     """R1.4: names that are SQL or Jinja stay names, in bronze as well."""
     people = make_feed(contract={"new_column": "evolve"})
     evil = "x`) ; drop table bronze.people --,\"${spark.app.name} {{ env_var('HOME') }}\",a'b\\c"

@@ -134,7 +134,7 @@ def test_columns_of_any_name_and_type_are_kept_or_refused(
             assert project.differing() == {}, step
             if step < 2:
                 _change(project, drawn, step, table_format)
-                assert [(project.queries[n], said) for n, said in project.dbt("run").failed] == []
+                assert [(project.queries[n], text) for n, text in project.dbt("run").failed] == []
 
 
 def _add(project: StrangeProject, name: str, table: Drawn, table_format: str) -> None:

@@ -20,7 +20,7 @@ from tests.kills.points import Files, Point, warehouse_of
 
 PATIENCE = 1800  # seconds for one process, many times what it takes: the machine may be busy
 TIMED_OUT = 124
-SHOWN = 8
+MAX_ROWS_SHOWN = 8
 QUICK = {"TIDEMARK_JAVA_OPTIONS": QUICK_COMPILER, "PYSPARK_SUBMIT_ARGS": FEW_ROWS}
 
 
@@ -105,14 +105,14 @@ class Chain:
         if not first_run and (not self._sent or (killed_before is not None and killed_before.more_comes)):
             self._send()
         number = 1 if first_run else self._sent + 1
-        told, reached = (self._folder / f"{self._processes} {what}.json" for what in ("told", "reached"))
+        result, reached = (self._folder / f"{self._processes} {what}.json" for what in ("result", "reached"))
         name = None if point is None else point.name
-        order = Order(not first_run, name, number, str(self._raw), str(told), str(reached))
+        order = Order(not first_run, name, number, str(self._raw), str(result), str(reached))
         returncode, output = self._run(order)
         missed = "" if point is None else self._missed(point, reached, returncode, output)
         if killed_before is not None:
             failed = ["the next run failed:", output] if missed else []
-            wrong = failed if first_run else _wrong(told, expected_tables(self._sent), output)
+            wrong = failed if first_run else _wrong(result, expected_tables(self._sent), output)
             self._links[killed_before].set_result(Link(wrong=wrong))
             if wrong and point is not None:
                 queue = self._own if point.from_store or point.on_iceberg else self._queue
@@ -160,7 +160,7 @@ class Chain:
     def _missed(self, point: Point, reached: Path, returncode: int, output: str) -> str:
         """Say why the process was not killed at its point, if it was not."""
         if returncode == NEVER_REACHED:
-            return f"the run ended by itself, the point was never reached:\n{output}"
+            return f"the run ended before it reached the point:\n{output}"
         if returncode != -signal.SIGKILL or not reached.exists():
             return f"the process ended with {returncode} before its point:\n{output}"
         before = {name: set(found) for name, found in json.loads(reached.read_text("utf-8")).items()}
@@ -181,11 +181,11 @@ def run_folder(folder: Path, fixture: str) -> Path:
     return folder
 
 
-def _wrong(told: Path, expected: dict[str, Counter[Row]], output: str) -> list[str]:
+def _wrong(result: Path, expected: dict[str, Counter[Row]], output: str) -> list[str]:
     """Compare what the tables were told to hold with what they must hold."""
-    if not told.exists():
+    if not result.exists():
         return ["the next run failed:", output]
-    tables = json.loads(told.read_text(encoding="utf-8"))
+    tables = json.loads(result.read_text(encoding="utf-8"))
     wrong = []
     for table, rows in expected.items():
         found = Counter(tuple(row) for row in tables["rows"].get(table, []))
@@ -193,5 +193,11 @@ def _wrong(told: Path, expected: dict[str, Counter[Row]], output: str) -> list[s
             if found[row] != rows[row]:
                 what = "lost" if not found[row] else "doubled" if rows[row] else "not expected"
                 wrong.append(f"{table:<20} {what:<12} {found[row]} of {rows[row]} × {row}")
-    proofs = [f"{table:<20} verify says {said}" for table, said in tables["differing"].items() if said]
-    return wrong[:SHOWN] + ([f"… {len(wrong)} rows in all"] if len(wrong) > SHOWN else []) + proofs
+    proofs = [
+        f"{table:<20} verify says {message}" for table, message in tables["differing"].items() if message
+    ]
+    return (
+        wrong[:MAX_ROWS_SHOWN]
+        + ([f"… {len(wrong)} rows in all"] if len(wrong) > MAX_ROWS_SHOWN else [])
+        + proofs
+    )

@@ -47,7 +47,7 @@ class Order:
             of all tables by `tidemark verify`.
         number: the file that is put into the raw folder for that run, if it is not there.
         raw: the raw folder.
-        told: the file for what the tables hold.
+        result: the file for what the tables hold.
         reached: the file for the state of the watched table when the point came near.
     """
 
@@ -55,7 +55,7 @@ class Order:
     point: str | None
     number: int
     raw: str
-    told: str
+    result: str
     reached: str
 
     def save(self, path: Path) -> None:
@@ -73,8 +73,8 @@ def main() -> None:
     if order.recover:
         cli.run()
         spark = SparkSession.builder.getOrCreate()
-        told = {"rows": _rows(spark), "differing": {} if order.point else _differing(spark)}
-        Path(order.told).write_text(json.dumps(told), encoding="utf-8")
+        result = {"rows": _rows(spark), "differing": {} if order.point else _differing(spark)}
+        Path(order.result).write_text(json.dumps(result), encoding="utf-8")
     if order.point is not None:
         point = next(point for point in POINTS if point.name == order.point)
         write_file(Path(order.raw), order.number)

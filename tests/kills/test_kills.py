@@ -19,12 +19,12 @@ from dev.servers.object_store import object_store
 from tests.conftest import NIGHTLY
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
-from tidemark.spark.server.leash import leash
+from tidemark.spark.server.watchdog import watchdog
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
 Links = dict[Point, "Future[Link]"]
 AT_ONCE = 2  # chains
-FEW = 6  # points that one chain takes alone: each lake costs a first run
+POINTS_OF_ONE_CHAIN = 6  # points that one chain takes alone: each lake costs a first run
 CHOSEN = [point for point in POINTS if NIGHTLY or not point.nightly]
 
 
@@ -39,10 +39,12 @@ def links(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     from_store = deque(point for point in points if point.from_store)
     links: Links = {point: Future() for point in points}
     folder = tmp_path_factory.mktemp("killed runs")
-    with leash(folder), object_store(folder / "store") if from_store else nullcontext() as store:
+    with watchdog(folder), object_store(folder / "store") if from_store else nullcontext() as store:
         chains = [
             Chain(folder / "0", queue, links, deque(), None),
-            Chain(folder / "1", queue if len(queue) > FEW else deque(), links, from_store, store),
+            Chain(
+                folder / "1", queue if len(queue) > POINTS_OF_ONE_CHAIN else deque(), links, from_store, store
+            ),
             Chain(folder / "2", deque(), links, on_iceberg, None, target="iceberg"),
         ]
         yield from _outcomes(chains, links)

@@ -52,7 +52,7 @@ class Change(NamedTuple):
 
     @property
     def id(self) -> str:
-        said = {
+        fields = {
             "customer_id": self.customer,
             "sequence": self.sequence,
             "change_type": self.change_type,
@@ -60,7 +60,7 @@ class Change(NamedTuple):
             "city": self.city,
             "changed_at": f"{_utc(self.changed_at)}.000000Z",
         }
-        text = json.dumps({k: v for k, v in said.items() if v is not None}, separators=(",", ":"))
+        text = json.dumps({k: v for k, v in fields.items() if v is not None}, separators=(",", ":"))
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -115,7 +115,7 @@ class Record(NamedTuple):
 
 def example(customer: int) -> list[Record]:
     """Ann is known at 10, 30 and 40; then 20 comes late, 50 brings her back, and 10 comes again."""
-    said = [
+    changes = [
         (1, 10, "insert", "Bonn", 9),
         (1, 30, "update", "Oslo", 11),
         (1, 40, "delete", None, 12),
@@ -131,7 +131,7 @@ def example(customer: int) -> list[Record]:
             batch,
             100 * customer + row,
         )
-        for row, (batch, sequence, word, city, hour) in enumerate(said)
+        for row, (batch, sequence, word, city, hour) in enumerate(changes)
     ]
 
 
@@ -194,7 +194,7 @@ def broken_promises(history: Iterable[tuple[object, ...]]) -> Iterator[str]:
             yield f"customer {customer}: a gap or an overlap"
 
 
-def told(records: Sequence[Record]) -> str:
+def listed(records: Sequence[Record]) -> str:
     """Records in the order of arrival, a line each."""
     in_order = sorted(records, key=lambda record: (record.batch, record.row))
     return "\n".join(f"batch {r.batch}: {tuple(r.change)} {r.fault or ''}".rstrip() for r in in_order)

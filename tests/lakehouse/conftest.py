@@ -96,11 +96,11 @@ class FixtureProject:
         failed = self.dbt("run", "--select", *models).failed
         return failed[0][1] if failed else ""
 
-    def said(self, *models: str, options: tuple[str, ...] = ()) -> dict[str, str]:
+    def messages(self, *models: str, options: tuple[str, ...] = ()) -> dict[str, str]:
         """Run models, all of which must succeed; return what each wrote, in words."""
         built = self.dbt("run", "--select", *models, *options)
         assert built.failed == []
-        return {table.table.removeprefix(f"{self.prefix}_silver."): table.said for table in built.tables}
+        return {table.table.removeprefix(f"{self.prefix}_silver."): table.message for table in built.tables}
 
     def last_run(self, model: str) -> Any:
         """The newest row of ops.model_runs of a model."""

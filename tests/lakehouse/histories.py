@@ -95,7 +95,7 @@ def shorter(rows: Sequence[Landed]) -> list[list[Landed]]:
     ]
 
 
-def told(rows: Sequence[Landed]) -> str:
+def listed(rows: Sequence[Landed]) -> str:
     """A history as a small table, in the order of arrival."""
     names = ("batch", "row", "part", "number", "value", "updated_at", "sequence", "is_deleted")
     lines = [

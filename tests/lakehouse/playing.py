@@ -68,7 +68,7 @@ def play(
     spark: SparkSession,
     files: Sequence[str],
     inbox: Path,
-    told: Callable[[str], object] = lambda step: None,
+    on_step: Callable[[str], object] = lambda step: None,
     *,
     proves: bool = True,
 ) -> Found:
@@ -78,7 +78,7 @@ def play(
         spark: the session.
         files: raw files; the last one arrives late.
         inbox: the feed's folder.
-        told: called before each step with its name.
+        on_step: called before each step with its name.
         proves: whether to verify at the end.
     """
     inbox.mkdir(parents=True, exist_ok=True)
@@ -86,11 +86,11 @@ def play(
     for step, batch in zip(STEPS, (files[:-1], files[-1:], []), strict=True):
         for file in batch:
             shutil.copy(file, inbox)
-        told(step)
+        on_step(step)
         lakehouse = ProjectWithFeeds.load()
         landed = land(spark, lakehouse, [lakehouse.feeds[FEED]])
         built = build_models([*ONLY_TABLES, *SELECTED], lakehouse)
-        wrote = [table for table in built.tables if table.said not in ("no change", "nothing new")]
+        wrote = [table for table in built.tables if table.message not in ("no change", "nothing new")]
         written.append(len(wrote) + sum(1 for outcome in landed if outcome.rows))
     names = [table.table for table in built.tables]
     verdicts = [verdict for verdict in (verify(spark, []) if proves else ()) if verdict.table in names]

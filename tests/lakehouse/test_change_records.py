@@ -21,9 +21,9 @@ from tests.lakehouse.change_records import (
     Record,
     broken_promises,
     example,
+    listed,
     random_history,
     rebuilt,
-    told,
 )
 from tests.lakehouse.conftest import FixtureProject
 
@@ -119,7 +119,7 @@ def test_every_batch_ends_in_what_all_records_say(project: ChangeRecords) -> Non
                 own = [record for record in landed if record.change.customer in wrong[0][:2]]
                 pytest.fail(
                     f"{len(wrong)} rows, seed {SEED}; the first, after batch {batch}:\n"
-                    f"{model}: {says} {wrong[0]}\n{told(own)}"
+                    f"{model}: {says} {wrong[0]}\n{listed(own)}"
                 )
 
 
@@ -136,7 +136,7 @@ def test_repeats_write_no_version(project: ChangeRecords) -> None:
     before = project.versions()
     repeats = project.chance.sample(sound, len(sound) // 3)
     project.land([record._replace(batch=BATCHES + 1) for record in repeats])
-    assert project.said(*MODELS) == dict.fromkeys(MODELS, "no change")
+    assert project.messages(*MODELS) == dict.fromkeys(MODELS, "no change")
     assert project.versions() == before
 
 

@@ -49,9 +49,9 @@ def test_new_files_are_clustered_and_trigger_nothing(
     assert declared_clustering(project) == declared
     guarded.insert("(1, 5), (2, 7)")
     guarded.insert("(3, 5)")
-    guarded.said("guarded", "totals")
+    guarded.messages("guarded", "totals")
     guarded.insert("(4, 5), (1, 8)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     rows = guarded.rows("guarded")
     show_plan(guarded.spark, project, [], Kept())
     planned = capsys.readouterr().out
@@ -67,23 +67,23 @@ def test_new_files_are_clustered_and_trigger_nothing(
     assert [latest_version(guarded.spark, table) for table in tables] == versions
 
     assert guarded.rows("guarded") == rows
-    assert guarded.said("guarded", "totals") == {"guarded": "no change", "totals": "1 inserted"}
+    assert guarded.messages("guarded", "totals") == {"guarded": "no change", "totals": "1 inserted"}
     assert guarded.last_run("totals").state == "incremental", (
         "what was not read yet is read, and nothing else"
     )
     assert guarded.rows("totals") == [(5, 2), (7, 1), (8, 1)]
     guarded.insert("(6, 9)")
-    guarded.said("guarded", "totals")
+    guarded.messages("guarded", "totals")
     (new,) = (clustering_of(guarded.spark, tables[1], ["amount", "id"]).new_files(),)
     assert new.number == 1
-    guarded.said("guarded", options=("--full-refresh",))
+    guarded.messages("guarded", options=("--full-refresh",))
     maintain(
         guarded.spark, tables[1], Kept(), project.ops_schema, clustering_of(guarded.spark, tables[1], ["id"])
     )
     assert clustering_of(guarded.spark, tables[1], ["id"]).new_files().number == 0, (
         "rebuilt, by other columns"
     )
-    assert guarded.said("guarded") == {"guarded": "no change"}
+    assert guarded.messages("guarded") == {"guarded": "no change"}
 
 
 @both_formats_nightly
@@ -115,12 +115,12 @@ def test_only_partitions_with_new_files_are_rewritten(
     assert len(files - _files(spark, table)) == 1, "of three partitions, no file was touched"
     assert clustering_of(spark, table, ["id"]).new_files().number == 0
     assert spark.table(table).count() == 22
-    for columns, said in (
+    for columns, message in (
         (["day"], r"names `day`, by which the table is partitioned already"),
         (["idd"], r"(?s)names `idd`, which is not one of its columns.*Did you mean 'id'"),
         (["id"] * 5, r"names 5 columns"),
     ):
-        with pytest.raises(TidemarkError, match=said):
+        with pytest.raises(TidemarkError, match=message):
             clustering_of(spark, table, columns)
 
 

@@ -1,4 +1,4 @@
-"""The code of a model is part of its state: when it changes, rows of before do not stay beside new ones."""
+"""The code of a model is part of its state: when it changes, the table is rebuilt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def edited(guarded: Guarded, tmp_path: Path) -> Path:
     asked = "{{ sound('amount') }} and amount < {{ var('most', 90) }}"
     put(models / "guarded.sql", LATEST, f"{LATEST} and {asked}")
     guarded.insert("(1, 5), (2, 7)")
-    assert guarded.said("guarded", "totals") == {"guarded": "2 inserted", "totals": "2 inserted"}
+    assert guarded.messages("guarded", "totals") == {"guarded": "2 inserted", "totals": "2 inserted"}
     return models
 
 
@@ -46,7 +46,7 @@ def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None
     """R1.5, R2.1: changed SQL, macro or variable; comments and blanks are no change."""
     put(edited / "guarded.sql", LATEST, "-- the newest alone\n" + LATEST.replace(" ", "  "))
     put(edited / "totals.sql", "count(guarded.id) as copies", "2 * count(guarded.id) as copies")
-    assert guarded.said("guarded", "totals") == {
+    assert guarded.messages("guarded", "totals") == {
         "guarded": "no change",
         "totals": "2 inserted; read whole: its SQL has changed",
     }
@@ -54,19 +54,19 @@ def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None
 
     put(edited.parent / "macros" / "sound.sql", "> 0", "> 5")
     guarded.insert("(3, 9)")
-    said = guarded.said("guarded", "totals")
-    assert said["guarded"] == "2 inserted; read whole: a macro that it uses has changed"
+    messages = guarded.messages("guarded", "totals")
+    assert messages["guarded"] == "2 inserted; read whole: a macro that it uses has changed"
     assert guarded.rows("guarded") == [(2, 7), (3, 9)]
     assert guarded.rows("totals") == [(7, 2), (9, 2)]
 
-    said = guarded.said("guarded", "totals", options=("--vars", "{most: 8}"))
-    assert said["guarded"] == "1 inserted; read whole: a variable that it reads has changed"
+    messages = guarded.messages("guarded", "totals", options=("--vars", "{most: 8}"))
+    assert messages["guarded"] == "1 inserted; read whole: a variable that it reads has changed"
     assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(2, 7)], [(7, 2)])
     assert guarded.last_run("guarded").state == "code changed"
 
 
 def test_a_model_may_stop_or_go_on_instead(guarded: Guarded, edited: Path) -> None:
-    """R2.1: `on_code_change: stop` names the way on and leaves the table alone; `ignore` is for who knows."""
+    """R2.1: `on_code_change: stop` names the fix and does not change the table; `ignore` continues."""
     put(edited / "guarded.sql", "unique_key='id'", "unique_key='id', meta={'on_code_change': 'stop'}")
     assert guarded.run("guarded") == ""
     put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
@@ -79,7 +79,7 @@ def test_a_model_may_stop_or_go_on_instead(guarded: Guarded, edited: Path) -> No
     put(edited / "guarded.sql", "{'max_rebuild_bytes': 10}", "{'on_code_change': 'stop'}")
     put(edited / "guarded.sql", "'stop'", "'ignore'")
     guarded.insert("(3, 9)")
-    assert guarded.said("guarded") == {"guarded": "1 inserted"}
+    assert guarded.messages("guarded") == {"guarded": "1 inserted"}
     put(edited / "guarded.sql", "'ignore'", "'perhaps'")
     put(edited / "guarded.sql", "newest_rank < 2", "newest_rank <= 1")
     assert "Set it to rebuild, stop or ignore." in guarded.run("guarded")
@@ -104,17 +104,17 @@ def test_a_test_that_asks_the_clock_runs_each_time(guarded: Guarded, edited: Pat
     read = f"(select max(value) from text.`{limit}`)"
     query = f"select 1 from {{{{ ref('guarded') }}}} where current_timestamp() > {read}"
     (tests / "recent.sql").write_text(query)
-    (tests / "told.sql").write_text("{{ config(meta={'reads': 'touched'}) }} " + query)
+    (tests / "touched.sql").write_text("{{ config(meta={'reads': 'touched'}) }} " + query)
     assert guarded.dbt("test").failed == []
     limit.write_text("2000-01-01")
     assert [name for name, _ in guarded.dbt("test").failed] == ["recent"]
 
 
 def test_a_proof_compiles_what_a_rebuild_would_run(guarded: Guarded, edited: Path) -> None:
-    """R2.2: `is_incremental()` is false for `tidemark verify`: its branch is no part of a rebuild."""
+    """R2.2: `is_incremental()` is false for `tidemark verify`: a rebuild does not use its branch."""
     branch = "{% if is_incremental() %}and amount < 80 {% endif %}"
     put(edited / "guarded.sql", LATEST, f"{LATEST} {branch}")
-    guarded.said("guarded", options=("--full-refresh",))
+    guarded.messages("guarded", options=("--full-refresh",))
     assert "amount < 80" in compiled(guarded)
     assert "amount < 80" not in compiled(guarded, "--vars", "tidemark_purpose: verify")
 
@@ -128,7 +128,7 @@ def compiled(guarded: Guarded, *options: str) -> str:
 def test_verify_names_changed_code_first(
     guarded: Guarded, edited: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R1.5: rows that differ after an edit are no defect; the sentence names what changed and the way on."""
+    """R1.5: rows that differ after an edit are not a defect; the message names the change and the fix."""
     put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
     differing = [Verdict(guarded.table(model), rows=2, differing=1) for model in ("guarded", "totals")]
     monkeypatch.setattr(verify, "verify_models", lambda *_: iter(differing))

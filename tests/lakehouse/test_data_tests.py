@@ -47,8 +47,8 @@ WHOLE = ("--vars", "full_tests: true")
 
 @pytest.mark.core
 @delta_nightly
-def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) -> None:
-    """R1.4: nothing new does not turn it green; unique looks at the whole table for the keys that came."""
+def test_a_failed_test_fails_until_its_rows_are_corrected(cases: FixtureProject) -> None:
+    """R1.4: a run without new rows does not make it pass; unique checks new keys against the whole table."""
     source = cases.create_source("readings_in", COLUMNS)
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', 'kg')")
     assert cases.dbt("build", "--select", "tested").failed == []
@@ -57,9 +57,9 @@ def test_a_failed_test_fails_until_its_rows_are_mended(cases: FixtureProject) ->
     for _ in range(2):
         failed = {name for name, _ in cases.dbt("test", "--select", "tested").failed}
         assert failed == {"unique_tested_id", "not_null_tested_name"}
-        told = last_run(cases.spark, Project(ROOT, f"{cases.prefix}_ops"))
-        assert told is not None
-        assert set(told.failed_tests) == failed
+        run = last_run(cases.spark, Project(ROOT, f"{cases.prefix}_ops"))
+        assert run is not None
+        assert set(run.failed_tests) == failed
     built = cases.dbt("build", "--full-refresh", "--select", "tested")
     assert (built.failed, built.passed) == ([], 3)
 
@@ -81,7 +81,7 @@ def test_only_what_the_table_gained_is_read(cases: FixtureProject) -> None:
 def test_tests_of_packages_that_look_at_rows_read_only_those_gained(
     cases: FixtureProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R2.3: told by their query. One that compares rows reads the whole table."""
+    """R2.3: recognized by their query. A test that compares rows reads the whole table."""
     monkeypatch.setattr(row_by_row, "FEW_BYTES", 0)
     models = cases.own_copy(tmp_path)
     shutil.copy(models / "tested.sql", models / "checked.sql")
@@ -96,8 +96,8 @@ def test_tests_of_packages_that_look_at_rows_read_only_those_gained(
     content = kept.read_bytes()
     cases.spark.sql(f"insert into {cases.table('checked')} values (2, 'b')")
     kept.write_bytes(b"unreadable")
-    told = cases.invoke("test", "--select", "checked").results
-    results = {one.node.test_metadata.name: str(one.status) for one in told}
+    tested = cases.invoke("test", "--select", "checked").results
+    results = {one.node.test_metadata.name: str(one.status) for one in tested}
     assert results == {"holds": "pass", "not_repeated": "error"}
     kept.write_bytes(content)
     cases.spark.sql(f"insert into {cases.table('checked')} values (-3, 'c')")
@@ -182,14 +182,14 @@ def test_failures_that_are_let_pass_are_counted_again(cases: FixtureProject) -> 
     assert failed == {"unique_customers_customer_id", "not_null_customers_name"}
 
 
-def test_what_an_earlier_run_wrote_untested_is_tested(cases: FixtureProject) -> None:
+def test_rows_of_an_untested_run_are_tested_later(cases: FixtureProject) -> None:
     """R1.4: a later run that prunes to other values does not make it look tested."""
     source = cases.create_source("visits_in", "visit_id string, visit_day date, page string")
     first = "('20250101-1', date '2025-01-01', 'home'), ('20250102-1', date '2025-01-02', 'home')"
     cases.spark.sql(f"insert into {source} values {first}")
     assert cases.dbt("build", "--select", "visits").failed == []
     cases.spark.sql(f"insert into {source} values ('20250101-2', date '2025-01-01', 'home')")
-    cases.said("visits")
+    cases.messages("visits")
     cases.spark.sql(f"insert into {source} values ('20250102-1', date '2025-01-02', 'home')")
     assert [name for name, _ in cases.dbt("build", "--select", "visits").failed] == [
         "unique_key_visits_visit_day__page"
@@ -197,7 +197,7 @@ def test_what_an_earlier_run_wrote_untested_is_tested(cases: FixtureProject) -> 
 
 
 @both_formats_nightly
-def test_a_landed_row_that_comes_to_nothing_is_found(cases: FixtureProject) -> None:
+def test_a_landed_row_without_an_outcome_is_found(cases: FixtureProject) -> None:
     """R1.4: read = accounted for, on the first run and later; the record says what became of each row."""
     source = cases.create_source("readings_in", COLUMNS)
     lossy = ("build", "--select", "lossy", "rejected_lossy")

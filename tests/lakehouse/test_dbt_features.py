@@ -118,12 +118,12 @@ def test_a_clone_is_completed_by_the_next_run(
 ) -> None:
     """`dbt clone`: it has no checkpoints, and its rows are no other writer's; R1.5."""
     clone = ("clone", "--select", "days", "orders", "daily", "amounts", "--state", production.state())
-    said = features.messages(*clone)
+    messages = features.messages(*clone)
     if table_format == "iceberg":
-        assert "Iceberg has no shallow clones" in said["orders"]
+        assert "Iceberg has no shallow clones" in messages["orders"]
         return
     assert features.rows("daily") == production.rows("daily")
-    assert said["orders"] == f"shallow clone of {production.table('orders')}"
+    assert messages["orders"] == f"shallow clone of {production.table('orders')}"
     assert features.messages("seed") == {"days": "no change"}
     features.spark.sql(f"delete from {features.table('days')} where id = 3")
     runs = ("run", "--select", "orders", "daily")

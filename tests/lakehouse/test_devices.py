@@ -99,7 +99,7 @@ def order(event: dict[str, Any]) -> tuple[datetime, str]:
 
 
 @pytest.mark.core
-def test_what_was_taken_in_last_counts(fleet: Fleet) -> None:
+def test_the_last_ingested_row_wins(fleet: Fleet) -> None:
     """R5.2: one row per device and time, as counted without Spark."""
     expected = sent(fleet.lakehouse.raw)
     rows = fleet.lakehouse.table("silver.device_events").select("event_id", "temperature").collect()
@@ -177,4 +177,4 @@ def test_a_range_of_dates_is_rebuilt_from_bronze(fleet: Fleet, monkeypatch: pyte
     assert changed["gold.device_gaps"] == set()
     assert [verdict.table for verdict in verify(spark, models) if not verdict.holds] == []
     again = rebuild_range(models, "2025-01-03", "2025-01-04")
-    assert {table.said for table in again.tables} == {"no change"}
+    assert {table.message for table in again.tables} == {"no change"}

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from python_ingest.land import How
+from python_ingest.land import LandingOptions
 from python_ingest.ops.erasures import ERASURE_KEY
 from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, content_of, delta_nightly
 from tests.lakehouse.conftest import FIXTURES
@@ -25,7 +25,7 @@ from tidemark.engine.project.nodes import table_of
 from tidemark.engine.verify.verify import verify
 from tidemark.lake.place import lake_folder
 from tidemark.operate.erasure.erasure import erasure_of
-from tidemark.operate.erasure.tables import rows_of, strays
+from tidemark.operate.erasure.tables import rows_of, unmanaged_tables
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1]
@@ -68,7 +68,9 @@ class People:
         (self.raw / name).write_text(HEADER + content)
 
     def land(self, *, replays: bool = False) -> Any:
-        (outcome,) = land(self.spark, self.project, [self.project.feeds["people"]], how=How(replays=replays))
+        (outcome,) = land(
+            self.spark, self.project, [self.project.feeds["people"]], options=LandingOptions(replays=replays)
+        )
         return outcome
 
     def build(self, *options: str) -> None:
@@ -119,9 +121,9 @@ def people(
 def quote_in_messages(people: People, message: str) -> None:
     """Let the models of all runs have failed with a message."""
     runs = people.spark.table(f"{people.prefix}_ops.runs")
-    said = f.transform("model_runs", lambda run: run.withField("message", f.lit(message)))
+    model_runs = f.transform("model_runs", lambda run: run.withField("message", f.lit(message)))
     variables = json.dumps({"who": OF_PERSON[0], "person_id": 42, "since": "2025-01-01"})
-    changed = runs.withColumns({"model_runs": said, "vars": f.lit(variables)})
+    changed = runs.withColumns({"model_runs": model_runs, "vars": f.lit(variables)})
     changed.write.mode("overwrite").saveAsTable(f"{people.prefix}_ops.runs")
 
 
@@ -135,7 +137,9 @@ def copy_people(people: People) -> None:
         spark.sql(f"create schema if not exists {copy.partition('.')[0]}")
         spark.sql(f"create table {copy} as select * from {silver}")
     person = erasure_of(spark, people.project, people.project.feeds["people"], ["person_id=42"]).person
-    found = {one.table: rows_of(spark, person, one) for one in strays(spark, people.project, person)}
+    found = {
+        one.table: rows_of(spark, person, one) for one in unmanaged_tables(spark, people.project, person)
+    }
     assert found == {f"{people.prefix}_audit.{silver.replace('.', '_')}": 1, failures: 1, stray: 1}
     spark.sql(f"drop table {stray} purge")
 
@@ -162,10 +166,10 @@ def test_a_person_is_erased(
         erasure = erasure_of(people.spark, people.project, feed, ["person_id=42"])
         assert len(list(islice(erasure.run(), steps))) == steps
     people.erase("person_id=42")
-    said = capsys.readouterr().out
-    assert "0 hits" in said
+    message = capsys.readouterr().out
+    assert "0 hits" in message
     are_gone = max(KILLED_AFTER) > BUILT  # then the earlier versions of bronze are deleted
-    assert ("are erased already" if are_gone else "1 value of city not searched") in said
+    assert ("are erased already" if are_gone else "1 value of city not searched") in message
 
     assert people.files_with(*beginnings) == []
     runs = people.spark.table(f"{prefix}_ops.runs").where("exists(model_runs, run -> run.message = 'erased')")

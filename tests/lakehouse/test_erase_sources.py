@@ -69,7 +69,7 @@ def sources(
 
 @pytest.mark.R3
 @both_formats_nightly
-def test_a_row_that_the_database_still_has_lands_no_more(
+def test_a_row_of_an_erased_person_does_not_land_again(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """R3.2: nor its next version, nor its deletion; those of other rows land."""
@@ -91,9 +91,9 @@ def test_a_row_that_the_database_still_has_lands_no_more(
         assert len(sources.files_with(*EMAILS)) > 3
 
         erase_person(sources.spark, sources.project, "customers", ["customer_id=42"])
-        said = capsys.readouterr().out
-        assert ": 0 hits" in said
-        assert "public.customers may still have the person" in said
+        message = capsys.readouterr().out
+        assert ": 0 hits" in message
+        assert "public.customers may still have the person" in message
         assert sources.files_with(*(email[:16] for email in EMAILS)) == []
         assert sources.rows("silver.customers", "customer_id") == [(7,), (8,)]
 

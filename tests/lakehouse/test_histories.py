@@ -21,10 +21,10 @@ from tests.lakehouse.histories import (
     SCHEMA,
     Landed,
     history_of,
+    listed,
     random_history,
     rebuilt,
     shorter,
-    told,
 )
 from tidemark.lake.table_format import append
 
@@ -50,7 +50,7 @@ def test_every_batch_ends_in_what_the_whole_history_says(
         smallest, says = _shrunk(spark, monkeypatch, prefix, seen, wrong[number])
         pytest.fail(
             f"{len(wrong)} of {HISTORIES} histories, seed {SEED}; the first, shrunk:\n"
-            f"{told(smallest)}\n{says}"
+            f"{listed(smallest)}\n{says}"
         )
 
 

@@ -65,8 +65,8 @@ def test_a_source_whose_snapshots_expired_is_read_whole(guarded: Guarded) -> Non
         f"call lakehouse.system.expire_snapshots('{guarded.input}', timestamp '2100-01-01', retain_last => 1)"
     )
     built = guarded.dbt("run")
-    assert "read whole" in built.tables[0].said
-    assert "expired" in built.tables[0].said
+    assert "read whole" in built.tables[0].message
+    assert "expired" in built.tables[0].message
     assert guarded.rows("totals") == [(5, 2), (9, 1)]
 
 
@@ -89,7 +89,7 @@ def test_cached_rows_of_changes_are_computed_once(guarded: Guarded) -> None:
         drop_cached_view(guarded.spark, "cached_changes")
 
 
-def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:
+def test_a_table_changed_by_another_writer_is_rebuilt(guarded: Guarded) -> None:
     """R4.2: rolled back, or rows deleted; a run cut off after its merge comes to the same rows."""
     guarded.insert("(1, 5)")
     guarded.dbt("run")
@@ -152,7 +152,7 @@ def test_the_whole_project_runs_as_it_does_on_delta(lakehouse: Lakehouse) -> Non
     plans = {plan.table: plan for plan in explain(lakehouse.spark, ["transactions"])}
     (read,) = plans[f"{lakehouse.prefix}_silver.transactions"].reads
     last = len(files["transactions"][-1].read_text().splitlines()) - 1
-    assert (read.said.split()[:2], read.rows) == (["versions", "after"], last)
+    assert (read.message.split()[:2], read.rows) == (["versions", "after"], last)
     assert lakehouse.run(*ONLY_TABLES).failed == []
     versions = lakehouse.versions()
     built = lakehouse.run(*DATA_ONLY)

@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dev.simulators.change_records import Record, disturbed, flat
-from dev.simulators.dice import Dice
 from dev.simulators.operations import Operation
+from dev.simulators.rng import Rng
 from dev.simulators.shop import shop_days
 from tests.conftest import ONLY_TABLES, Lakehouse
 from tidemark.cli.build import build_models
@@ -41,14 +41,14 @@ class Stock:
         days: what happened in the warehouses.
         sent: the sound records that came, day by day, in their order.
         on_hand: the gold table after each day.
-        said: what each model wrote in the last build.
+        message: what each model wrote in the last build.
     """
 
     lakehouse: Lakehouse
     days: list[list[Operation]]
     sent: list[list[Record]] = field(default_factory=list)
     on_hand: list[OnHand] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    message: dict[str, str] = field(default_factory=dict)
 
     def send(self, name: str, records: list[Record]) -> None:
         text = "".join(json.dumps(record) + "\n" for record in records)
@@ -59,7 +59,7 @@ class Stock:
         lakehouse = ProjectWithFeeds.load()
         land(self.lakehouse.spark, lakehouse, [lakehouse.feeds["inventory_movements"]])
         built = build_models(("--select", "source:bronze.inventory_movements+", *options), lakehouse)
-        self.said = {table.table.removeprefix("stock_"): table.said for table in built.tables}
+        self.message = {table.table.removeprefix("stock_"): table.message for table in built.tables}
 
     def held(self) -> OnHand:
         rows = self.lakehouse.table("gold.inventory_on_hand").collect()
@@ -80,12 +80,12 @@ def stock(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIDEMARK_SCHEMA", "stock")
         patch.setenv("TIDEMARK_RAW", str(raw))
-        stock, dice, late = Stock(Lakehouse(spark, raw, "stock"), days), Dice(SEED), []
+        stock, rng, late = Stock(Lakehouse(spark, raw, "stock"), days), Rng(SEED), []
         for number, operations in enumerate(days):
             today, is_last = [flat(one) for one in operations], number == DAYS - 1
-            delayed = [] if is_last else dice.sample(today, len(today) // 5)
+            delayed = [] if is_last else rng.sample(today, len(today) // 5)
             records = [record for record in today if record not in delayed]
-            stock.sent.append(list(disturbed([*records, *late], dice)))
+            stock.sent.append(list(disturbed([*records, *late], rng)))
             broken = [today[0] | fault for fault, _ in BROKEN] if number == 1 else []
             stock.send(str(START.replace(day=1 + number)), [*stock.sent[-1], *broken])
             stock.build(*([] if is_last else ONLY_TABLES))
@@ -161,7 +161,7 @@ def test_inventory_tables_equal_a_rebuild(stock: Stock, monkeypatch: pytest.Monk
     assert len(verdicts) == len(MODELS)
 
 
-def test_repeats_and_nothing_new_write_nothing(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_rows_write_nothing(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     """R3.5: silver and gold keep their versions, also after all records came again."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "stock")
     monkeypatch.setenv("TIDEMARK_RAW", str(stock.lakehouse.raw))
@@ -169,8 +169,8 @@ def test_repeats_and_nothing_new_write_nothing(stock: Stock, monkeypatch: pytest
     stock.build()
     assert stock.lakehouse.versions() == before
     every = [record for records in stock.sent for record in records]
-    stock.send("again", list(disturbed(every, Dice(1))))
+    stock.send("again", list(disturbed(every, Rng(1))))
     stock.build()
-    assert stock.said["silver.inventory_movements"] == "no change"
+    assert stock.message["silver.inventory_movements"] == "no change"
     after = stock.lakehouse.versions()
     assert {name for name in before if before[name] != after[name]} == {"stock_bronze.inventory_movements"}

@@ -33,7 +33,7 @@ def test_a_table_is_read_as_of_a_version_or_a_time(guarded: Guarded) -> None:
     assert sorted(tuple(row) for row in named) == [(1, 6), (2, 6)]
 
 
-def test_compaction_changes_no_row_and_is_nothing_new(guarded: Guarded) -> None:
+def test_compaction_changes_no_row_and_triggers_no_downstream_model(guarded: Guarded) -> None:
     """R4.4: many small files become few; models that read the table read nothing again."""
     for number in range(4):
         guarded.insert(f"({number}, 5)")
@@ -42,8 +42,8 @@ def test_compaction_changes_no_row_and_is_nothing_new(guarded: Guarded) -> None:
     assert (planned.small_files, planned.unread) == (4, [])
     assert compact(guarded.spark, guarded.input) == (4, 1)
     assert guarded.spark.table(guarded.input).count() == 4
-    said = guarded.said("guarded", "totals")
-    assert said == {"guarded": "no change", "totals": "no change"}
+    messages = guarded.messages("guarded", "totals")
+    assert messages == {"guarded": "no change", "totals": "no change"}
     run = guarded.last_run("guarded")
     assert (run.state, run.rows_read) == ("incremental", 0)
     assert compact(guarded.spark, guarded.input) == (0, 0)
@@ -62,18 +62,18 @@ def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
     (planned,) = plan(guarded.spark, [guarded.input], Kept(0), ops)
     assert (planned.unread, planned.old) == (late, 0)
     assert expire(guarded.spark, guarded.input, 24, ops) == (0, [])
-    assert guarded.said("guarded") == {"guarded": "4 inserted, 1 updated"}
+    assert guarded.messages("guarded") == {"guarded": "4 inserted, 1 updated"}
     compact(guarded.spark, guarded.input)
     for number in range(KEPT_SNAPSHOTS):
         guarded.insert(f"({number}, 7)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     (planned,) = plan(guarded.spark, [guarded.input], Kept(0), ops)
     assert planned.old > 0
     deleted, unread = expire(guarded.spark, guarded.input, 0, ops)
     assert (deleted > 0, unread) == (True, [])
     assert _is_gone(guarded.spark, guarded.input, first)
     guarded.insert("(9, 9)")
-    assert guarded.said("guarded") == {"guarded": "1 inserted"}, "the mark's own version is still there"
+    assert guarded.messages("guarded") == {"guarded": "1 inserted"}, "the mark's own version is still there"
 
 
 def _is_gone(spark: SparkSession, table: str, version: int) -> bool:

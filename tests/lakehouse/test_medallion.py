@@ -76,28 +76,28 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.setenv("TIDEMARK_RAW", str(raw))
         before = spark.conf.get(GENERATED_CODE)
         spark.conf.set(GENERATED_CODE, "true")
-        told = Story(Lakehouse(spark, raw, "story"), [], {}, {})
+        story = Story(Lakehouse(spark, raw, "story"), [], {}, {})
         for name, found in files.items():
             (raw / name).mkdir()
             for file in found[:-1]:
                 shutil.copy(file, raw / name)
-        told.lakehouse.run(*ONLY_TABLES)
+        story.lakehouse.run(*ONLY_TABLES)
         for name, found in files.items():
             shutil.copy(found[-1], raw / name)
-        told.lakehouse.run(*ONLY_TABLES)
-        told.note("the last", rows=True)
-        told.lakehouse.run(*ONLY_TABLES)
-        told.note("nothing new")
+        story.lakehouse.run(*ONLY_TABLES)
+        story.note("the last", rows=True)
+        story.lakehouse.run(*ONLY_TABLES)
+        story.note("nothing new")
         for name, found in files.items():
             for position, file in enumerate(reversed(found)):
                 prefix = file.stem.rpartition("_")[0]
                 shutil.copy(file, raw / name / f"{prefix}_again_{position:02}{file.suffix}")
-        told.lakehouse.land()
-        told.explained = explain(spark, [])
+        story.lakehouse.land()
+        story.explained = explain(spark, [])
         for layer in ("silver", "gold"):  # dbt's commands as a user types them
             invoke_dbt(["--quiet", "run", "--select", layer])
-        told.note("sent again", rows=NIGHTLY)
-        yield told
+        story.note("sent again", rows=NIGHTLY)
+        yield story
         spark.conf.set(GENERATED_CODE, before)
 
 
@@ -216,7 +216,7 @@ def test_explain_says_what_the_next_run_would_do(story: Story) -> None:
     plans = {plan.table: plan for plan in story.explained}
     assert sorted(plans) == sorted(f"story_{name}" for name in RESULTS)
     (read,) = plans["story_silver.transactions"].reads
-    assert (read.source, read.said, read.rows) == ("story_bronze.transactions", "versions 3..3", 69_659)
+    assert (read.source, read.message, read.rows) == ("story_bronze.transactions", "versions 3..3", 69_659)
     assert read.bytes > 10_000
     assert not plans["story_silver.transactions"].idle
     assert plans["story_gold.daily_sales"].idle

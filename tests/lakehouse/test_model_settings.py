@@ -92,8 +92,10 @@ def test_each_setting_is_followed_or_refused_by_name(orders: Orders, table_forma
         "on_schema_change is fail, and its columns have changed: `extra` is new, `info` is struct<" in message
     )
     assert "--full-refresh" in message
-    said = {table.table.removeprefix(f"{orders.prefix}_silver."): table.said for table in second.tables}
-    _check_columns(orders, said)
+    messages = {
+        table.table.removeprefix(f"{orders.prefix}_silver."): table.message for table in second.tables
+    }
+    _check_columns(orders, messages)
     assert orders.of_orders("headed", "id", "doubled") == [(1, 20), (2, 40), (3, 40)]
     assert orders.rows("two_partitions") == sorted(
         tuple(row)
@@ -102,7 +104,7 @@ def test_each_setting_is_followed_or_refused_by_name(orders: Orders, table_forma
         ).collect()
     )
     os.chdir(FIXTURES / "settings")
-    names = [*said.keys() - {"asks"}]
+    names = [*messages.keys() - {"asks"}]
     verdicts = {each.table: each for each in verify(orders.spark, names)}
     assert [plan.failed for plan in explain(orders.spark, ["headed"])] == [None]
     os.chdir(ROOT)
@@ -125,17 +127,17 @@ def _check_created(orders: Orders, table_format: str) -> None:
     assert orders.of_orders("headed", "id", "doubled", "separator") == [(1, 20, ";"), (2, 40, ";")]
 
 
-def _check_columns(orders: Orders, said: dict[str, str]) -> None:
+def _check_columns(orders: Orders, messages: dict[str, str]) -> None:
     columns = ["id", "day", "amount", "info"]
-    assert said["gains_ignore"].startswith("1 inserted")
-    assert "ignored the new columns `extra`, `info.b`: on_schema_change is ignore" in said["gains_ignore"]
+    assert messages["gains_ignore"].startswith("1 inserted")
+    assert "ignored the new columns `extra`, `info.b`: on_schema_change is ignore" in messages["gains_ignore"]
     assert orders.columns_of("gains_ignore") == columns
     assert orders.of_orders("gains_ignore", "info.a") == [(1,), (None,), (3,)]
     for model in ("gains_append_new_columns", "gains_sync_all_columns", "reads_changes"):
-        assert "its columns have changed: `extra` is new" in said[model]
+        assert "its columns have changed: `extra` is new" in messages[model]
         found = orders.of_orders(model, "id", "cast(day as string)", "amount", "extra", "info.b")
         assert found == ROWS
-    assert "added `extra`" in said["asks"] or "stop" in said["asks"]
+    assert "added `extra`" in messages["asks"] or "stop" in messages["asks"]
     assert orders.columns_of("gains_fail") == columns
     prices = [(1, "10.50"), (2, "20.25"), (3, "30.75")]
     for model, kind in {
@@ -145,4 +147,4 @@ def _check_columns(orders: Orders, said: dict[str, str]) -> None:
     }.items():
         assert dict(orders.spark.table(orders.table(model)).dtypes)["price"] == kind
         assert orders.of_orders(model, "id", "cast(price as string)") == prices
-    assert "kept the type of `price`" in said["widens_ignore"]
+    assert "kept the type of `price`" in messages["widens_ignore"]

@@ -55,29 +55,29 @@ def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -
     """R2.1, R2.2: late and moved rows count, emptied groups go, and `verify` proves it."""
     (models / "plain.sql").write_text(PLAIN)
     guarded.insert("(1, 5), (2, 5), (3, 7)")
-    assert guarded.said("guarded", "plain")["plain"] == "2 inserted"
+    assert guarded.messages("guarded", "plain")["plain"] == "2 inserted"
     version = latest_version(guarded.spark, guarded.table("plain"))
-    assert guarded.said("guarded", "plain")["plain"] == "no change"
+    assert guarded.messages("guarded", "plain")["plain"] == "no change"
     guarded.insert("(3, 5), (4, 1)")
-    assert guarded.said("guarded", "plain")["plain"] == "1 inserted, 1 updated, 1 deleted"
+    assert guarded.messages("guarded", "plain")["plain"] == "1 inserted, 1 updated, 1 deleted"
     assert guarded.rows("plain") == [(1, 1), (5, 3)]
     assert latest_version(guarded.spark, guarded.table("plain")) != version
     run = guarded.last_run("plain")
     assert (run.state, run.rows_read, run.rows_updated, run.rows_deleted) == ("incremental", 2, 1, 1)
     guarded.insert("(1, 5)")
-    said = guarded.said("guarded", "plain")
-    assert said == {"guarded": "1 updated", "plain": "no change"} or said["plain"] == "no change"
+    messages = guarded.messages("guarded", "plain")
+    assert messages == {"guarded": "1 updated", "plain": "no change"} or messages["plain"] == "no change"
     os.chdir(models.parent)
     proofs = {verdict.table: (verdict.rows, verdict.holds) for verdict in verify(guarded.spark, ["plain"])}
     assert proofs == {guarded.table("plain"): (2, True)}
     (idle,) = explain(guarded.spark, ["plain"])
     assert idle.idle
     guarded.insert("(9, 9)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     os.chdir(models.parent)
     (plan,) = explain(guarded.spark, ["plain"])
     (read,) = plan.reads
-    assert "(folded)" in read.said
+    assert "(folded)" in read.message
     assert (plan.idle, read.rows) == (False, 1)
     (behind,) = verify(guarded.spark, ["plain"])
     assert (behind.rows, behind.holds) == (2, True)  # at the versions that it has read
@@ -103,30 +103,30 @@ def test_a_run_says_why_it_computes_in_full(guarded: Guarded, models: Path) -> N
     (models / "ranked.sql").write_text(RANKED.replace("ORDER", "order by").replace(", meta=META", ""))
     guarded.insert("(1, 5), (2, 7)")
     assert guarded.dbt("seed").failed == []
-    assert guarded.said("guarded", "ranked")["ranked"] == "2 inserted"
+    assert guarded.messages("guarded", "ranked")["ranked"] == "2 inserted"
     guarded.insert("(3, 1)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     os.chdir(models.parent)
     (plan,) = explain(guarded.spark, ["ranked"])
-    assert any("(full: a window without partition by (line 5))" in read.said for read in plan.reads)
+    assert any("(full: a window without partition by (line 5))" in read.message for read in plan.reads)
     reason = "a window without partition by (line 5)"
-    assert guarded.said("ranked")["ranked"] == f"1 inserted, 2 updated; in full: {reason}"
+    assert guarded.messages("ranked")["ranked"] == f"1 inserted, 2 updated; in full: {reason}"
     run = guarded.last_run("ranked")
     assert run.state == "full"
     assert any(f"full: {reason}" in read for read in run.reads)
 
 
-def test_an_edited_seed_reaches_the_rows_that_join_it(guarded: Guarded, models: Path) -> None:
+def test_an_edited_seed_updates_the_rows_that_join_it(guarded: Guarded, models: Path) -> None:
     """R2.2: the next run gives what a rebuild gives."""
     (models / "named.sql").write_text(NAMED)
     guarded.insert("(1, 5), (2, 7)")
     assert guarded.dbt("seed").failed == []
-    guarded.said("guarded", "named")
+    guarded.messages("guarded", "named")
     names = models.parent / "seeds" / "names.csv"
     header, first, *_ = names.read_text().splitlines()
     names.write_text("\n".join((header, first.replace(first.split(",")[1], "renamed"))) + "\n")
     assert guarded.dbt("seed").failed == []
-    guarded.said("guarded", "named")
+    guarded.messages("guarded", "named")
     assert "renamed" in {row[1] for row in guarded.rows("named")}
     os.chdir(models.parent)
     (verdict,) = verify(guarded.spark, ["named"])
@@ -140,15 +140,15 @@ def test_a_model_may_limit_what_a_changed_row_costs(guarded: Guarded, models: Pa
     (models / "ranked.sql").write_text(sql.replace("META", limit))
     guarded.insert("(1, 5), (2, 7)")
     assert guarded.dbt("seed").failed == []
-    guarded.said("guarded", "ranked")
+    guarded.messages("guarded", "ranked")
     guarded.insert("(3, 7)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     version = latest_version(guarded.spark, guarded.table("ranked"))
     assert "(max_bytes_per_changed_row)" in guarded.run("ranked")
     assert latest_version(guarded.spark, guarded.table("ranked")) == version
     (models / "ranked.sql").write_text(sql.replace("META", limit.replace("stop", "warn")))
     why = "a window by `amount`, which is not in the select: add it (line 5)"
-    assert guarded.said("ranked")["ranked"] == f"1 inserted; in full: {why}"
+    assert guarded.messages("ranked")["ranked"] == f"1 inserted; in full: {why}"
 
 
 BROKEN = {
@@ -158,7 +158,7 @@ BROKEN = {
 }
 
 
-def test_a_failed_model_is_said_in_words(guarded: Guarded, models: Path) -> None:
+def test_the_message_of_a_failed_model_has_no_internals(guarded: Guarded, models: Path) -> None:
     """R1.4: no Java, no plan, no trace of the engine's macros; a trace of the user's own macro stays."""
     stop = "{% if execute %}{{ exceptions.raise_compiler_error(why) }}{% endif %}"
     macro = f"{{% macro stop(why) %}}{stop}{{% endmacro %}}"
@@ -171,11 +171,11 @@ def test_a_failed_model_is_said_in_words(guarded: Guarded, models: Path) -> None
         (models / f"{name}.sql").write_text(text)
     guarded.insert("(1, 5), (2, 7)")
     results = guarded.invoke("run", "--select", "guarded", *BROKEN).results
-    said = {one.node.name: one.message for one in results if one.node.name in BROKEN}
-    assert "[SCALAR_SUBQUERY_TOO_MANY_ROWS]" in said["doubled"]
-    assert "(at `amuont`)" in said["misspelled"]
-    assert "> in macro stop (macros/stop.sql)" in said["stopped"]
-    for message in (said["doubled"], said["misspelled"]):
+    messages = {one.node.name: one.message for one in results if one.node.name in BROKEN}
+    assert "[SCALAR_SUBQUERY_TOO_MANY_ROWS]" in messages["doubled"]
+    assert "(at `amuont`)" in messages["misspelled"]
+    assert "> in macro stop (macros/stop.sql)" in messages["stopped"]
+    for message in (messages["doubled"], messages["misspelled"]):
         for word in ("org.apache", "An error occurred", "SQLSTATE", "> in macro", "+- ", "#"):
             assert word not in message, message
 
@@ -186,13 +186,13 @@ def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: 
     (models / "plain.sql").write_text(PLAIN.replace("ref('guarded')", "source('loose', 'loose_in')"))
     guarded.spark.sql(f"create table {guarded.prefix}_bronze.loose_in using parquet as select 5 as amount")
     for _ in range(2):
-        guarded.said("plain")
+        guarded.messages("plain")
         os.chdir(models.parent)
         (verdict,) = verify(guarded.spark, ["plain"])
         assert (verdict.rows, verdict.holds) == (1, True)
         (plan,) = explain(guarded.spark, ["plain"])
         (read,) = plan.reads
-        assert read.said == f"all of it ({guarded.prefix}_bronze.loose_in has no versions)"
+        assert read.message == f"all of it ({guarded.prefix}_bronze.loose_in has no versions)"
         assert (plan.idle, read.rows) == (False, 0)
 
 
@@ -203,21 +203,21 @@ def test_microbatch_is_refused(guarded: Guarded, models: Path) -> None:
         f"{{{{ config({settings}, begin='2025-01-01', lookback=0) }}}}\n"
         "select id, timestamp '2025-01-01' as day from {{ ref('guarded') }}"
     )
-    guarded.said("guarded")
+    guarded.messages("guarded")
     span = ("--event-time-start", "2025-01-01", "--event-time-end", "2025-01-02")
     assert [name for name, _ in guarded.dbt("run", "--select", "batches", *span).failed] == ["batches"]
     assert not guarded.spark.catalog.tableExists(guarded.table("batches"))
 
 
-def test_a_plain_model_goes_without_its_sources_rows(guarded: Guarded, models: Path) -> None:
+def test_a_plain_model_loses_rows_that_its_source_lost(guarded: Guarded, models: Path) -> None:
     """R2.1: `--empty` deletes nothing, and changed SQL rebuilds it."""
     (models / "plain.sql").write_text(PLAIN)
     guarded.insert("(1, 5)")
-    guarded.said("guarded", "plain")
-    assert guarded.said("plain", options=("--empty",)) == {"plain": "no change"}
+    guarded.messages("guarded", "plain")
+    assert guarded.messages("plain", options=("--empty",)) == {"plain": "no change"}
     assert guarded.rows("plain") == [(5, 1)]
     (models / "plain.sql").write_text(PLAIN.replace("count(*)", "2 * count(*)"))
-    assert guarded.said("plain") == {"plain": "1 inserted; read whole: its SQL has changed"}
+    assert guarded.messages("plain") == {"plain": "1 inserted; read whole: its SQL has changed"}
     assert guarded.rows("plain") == [(5, 2)]
 
 
@@ -228,9 +228,9 @@ def test_a_model_that_asks_is_incremental_is_not_proven(
     (models / "stock.sql").write_text(STOCK)
     guarded.insert("(1, 5)")
     words = "1 inserted; not proven: its SQL calls is_incremental()"
-    assert guarded.said("guarded", "stock")["stock"] == words
+    assert guarded.messages("guarded", "stock")["stock"] == words
     guarded.insert("(2, 3), (3, 7)")
-    assert guarded.said("guarded", "stock")["stock"] == words
+    assert guarded.messages("guarded", "stock")["stock"] == words
     assert guarded.rows("stock") == [(5, 1), (7, 1)], "the late group is missed, as its SQL says"
     os.chdir(models.parent)
     with pytest.raises(UnprovenError, match=r"1 table cannot be compared: .*stock") as raised:
@@ -250,19 +250,19 @@ BY_HAND = (
 
 
 @delta_nightly
-def test_a_change_by_hand_is_said_and_healed(guarded: Guarded) -> None:
+def test_a_manual_change_is_reported_and_the_table_rebuilt(guarded: Guarded) -> None:
     """R1.5: with no news of the source, too; what read the table follows. No row is deleted unasked."""
     guarded.insert("(1, 5), (2, 7)")
-    guarded.said("guarded", "totals")
+    guarded.messages("guarded", "totals")
     for statement in BY_HAND:
         guarded.spark.sql(statement.format(guarded.table("guarded")))
-        said = guarded.said("guarded", "totals")
-        assert "after its last run" in said["guarded"]
+        messages = guarded.messages("guarded", "totals")
+        assert "after its last run" in messages["guarded"]
         assert guarded.rows("guarded") == [(1, 5), (2, 7)]
         assert guarded.rows("totals") == [(5, 1), (7, 1)]
-    assert guarded.said("guarded", "totals") == {"guarded": "no change", "totals": "no change"}
+    assert guarded.messages("guarded", "totals") == {"guarded": "no change", "totals": "no change"}
     guarded.spark.sql(f"insert into {guarded.table('guarded')} values (77, 77)")
     assert "1 row of the table would be deleted" in guarded.run("guarded")
     assert (77, 77) in guarded.rows("guarded")
-    guarded.said("guarded", "totals", options=("--full-refresh",))
+    guarded.messages("guarded", "totals", options=("--full-refresh",))
     assert guarded.rows("guarded") == [(1, 5), (2, 7)]

@@ -58,7 +58,7 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
 def test_changes_are_read_once_for_all_that_read_them(
     guarded: Guarded, tmp_path: Path, table_format: str
 ) -> None:
-    """R2.2: models that read one table share its changes, with the rows of before only for those that ask.
+    """R2.2: models that read one table share its changes, with previous rows only for those that need them.
 
     A single reader reads them itself.
     """
@@ -68,13 +68,13 @@ def test_changes_are_read_once_for_all_that_read_them(
         "{{ config(unique_key='id') }} select id, amount from {{ changes(ref('guarded')) }}"
     )
     guarded.insert("(1, 5), (2, 7)")
-    guarded.said("guarded", "totals", "more", "copied")
+    guarded.messages("guarded", "totals", "more", "copied")
     feed = {"delta": "table_changes('{}'", "iceberg": "{}.changes"}[table_format]
     feed = feed.format(guarded.table("guarded"))
     for readers, inserted in ((("totals", "more", "copied"), "(2, 5)"), (("totals",), "(3, 5)")):
         guarded.insert(inserted)
         with timed_statements() as statements:
-            guarded.said("guarded", *readers)
+            guarded.messages("guarded", *readers)
         shared = [s.sql for s in statements if "tidemark_changes_" in s.sql]
         reading = [s.sql for s in statements if feed in s.sql]
         assert bool(shared) == (len(readers) > 1)
@@ -89,7 +89,7 @@ def test_changes_are_read_once_for_all_that_read_them(
 def test_a_model_that_fails_keeps_nothing(guarded: Guarded) -> None:
     """R2.1: the views of its batch are dropped at the end of the command."""
     guarded.insert("(1, 5)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     guarded.insert("(2, -1)")
     assert guarded.dbt("run", "--select", "guarded").failed != []
     views = [view.viewName for view in guarded.spark.sql("show views").collect() if view.isTemporary]
@@ -119,33 +119,33 @@ def test_vacuumed_past_what_was_read(guarded: Guarded) -> None:
     guarded.spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     guarded.spark.sql(f"vacuum {guarded.input} retain 0 hours")
     guarded.spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "true")
-    assert "was vacuumed at version" in guarded.said("guarded")["guarded"]
+    assert "was vacuumed at version" in guarded.messages("guarded")["guarded"]
     run = guarded.last_run("guarded")
     assert run.state == "history lost"
     assert re.search("vacuumed at version 4", run.reads[0])
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
     guarded.insert("(4, 5)")
-    assert guarded.said("guarded") == {"guarded": "1 inserted"}
+    assert guarded.messages("guarded") == {"guarded": "1 inserted"}
 
 
-def test_what_was_not_read_for_weeks_is_still_there(guarded: Guarded) -> None:
+def test_versions_not_read_for_weeks_are_kept(guarded: Guarded) -> None:
     """R2.1: a VACUUM by hand keeps it for 35 days; without one it is read incrementally at any age."""
     guarded.insert("(1, 5), (2, 5)")
-    guarded.said("guarded", "totals")
+    guarded.messages("guarded", "totals")
     guarded.insert("(1, 6)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     _age(guarded, guarded.table("guarded"), 20)
     for retained in ("", "retain 168 hours"):
         guarded.spark.sql(f"vacuum {guarded.table('guarded')} {retained}")
     with pytest.raises(IllegalArgumentException, match=r"at least 840 hours"):
         guarded.spark.sql(f"vacuum {guarded.table('guarded')} retain 0 hours")
-    assert guarded.said("totals") == {"totals": "1 inserted, 1 updated"}
+    assert guarded.messages("totals") == {"totals": "1 inserted, 1 updated"}
     guarded.insert("(2, 6)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     _age(guarded, guarded.table("guarded"), 40)
     guarded.insert("(3, 6)")
-    guarded.said("guarded")
-    assert guarded.said("totals") == {"totals": "1 updated, 1 deleted"}
+    guarded.messages("guarded")
+    assert guarded.messages("totals") == {"totals": "1 updated, 1 deleted"}
     assert guarded.last_run("totals").state == "incremental"
     assert guarded.rows("totals") == [(6, 3)]
     _age(guarded, guarded.table("guarded"), 20)
@@ -173,10 +173,10 @@ def test_a_column_got_a_wider_type(guarded: Guarded) -> None:
     guarded.spark.sql(f"{table} set tblproperties ('delta.enableTypeWidening' = 'true')")
     guarded.spark.sql(f"{table} alter column sent type bigint")
     guarded.insert("(2, 5)")
-    assert "were changed at version 3 (CHANGE COLUMN)" in guarded.said("guarded")["guarded"]
+    assert "were changed at version 3 (CHANGE COLUMN)" in guarded.messages("guarded")["guarded"]
     guarded.spark.sql(f"{table} add columns (more string)")
     guarded.spark.sql(f"insert into {guarded.input} values (3, 5, 9, 'x')")
-    assert guarded.said("guarded") == {"guarded": "1 inserted"}, "a new column rebuilds nothing"
+    assert guarded.messages("guarded") == {"guarded": "1 inserted"}, "a new column rebuilds nothing"
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
 
 
@@ -187,15 +187,15 @@ def test_a_feed_switched_off_and_on_again(guarded: Guarded) -> None:
     feed = f"alter table {guarded.input} set tblproperties ('delta.enableChangeDataFeed' = '{{}}')"
     guarded.spark.sql(feed.format("false"))
     guarded.insert("(2, 5)")
-    assert "has no change data feed" in guarded.said("guarded")["guarded"]
+    assert "has no change data feed" in guarded.messages("guarded")["guarded"]
     guarded.insert("(3, 5)")
     guarded.spark.sql(feed.format("true"))
     guarded.insert("(4, 5)")
-    assert "was enabled at version" in guarded.said("guarded")["guarded"]
+    assert "was enabled at version" in guarded.messages("guarded")["guarded"]
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5), (4, 5)]
 
 
-def test_a_log_that_no_longer_reaches_back(guarded: Guarded) -> None:
+def test_a_source_with_a_cleaned_log_is_read_in_full(guarded: Guarded) -> None:
     """R1.5: Delta cleans its log after its retention: read whole."""
     guarded.spark.sql(f"alter table {guarded.input} set tblproperties ('delta.checkpointInterval' = '1')")
     guarded.insert("(1, 5)")
@@ -208,7 +208,7 @@ def test_a_log_that_no_longer_reaches_back(guarded: Guarded) -> None:
     for version in range(4):
         (log / f"{version:020}.json").unlink()
         (log / f".{version:020}.json.crc").unlink(missing_ok=True)
-    assert "no longer has version 3" in guarded.said("guarded")["guarded"]
+    assert "no longer has version 3" in guarded.messages("guarded")["guarded"]
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
 
 
@@ -220,7 +220,7 @@ def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixturePr
 
     def send(*rows: str) -> str:
         cases.spark.sql(f"insert into {source} values {', '.join(rows)}")
-        return cases.said("by_watermark")["by_watermark"]
+        return cases.messages("by_watermark")["by_watermark"]
 
     assert (
         send("(1, 'a', timestamp '2025-01-10 00:00')", "(2, 'a', timestamp '2025-01-09 00:00')")
@@ -236,7 +236,7 @@ def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixturePr
     cases.spark.sql(f"truncate table {source}")
     assert send("(1, 'older', timestamp '2025-01-10 12:00')") == "no change"
     assert cases.mark("by_watermark").watermark == "2025-01-11 00:00:00", "a mark never moves back"
-    cases.said("by_watermark", options=("--full-refresh",))
+    cases.messages("by_watermark", options=("--full-refresh",))
     assert cases.mark("by_watermark").watermark == "2025-01-10 12:00:00"
     assert len(cases.rows("by_watermark")) == 1
 
@@ -245,8 +245,8 @@ def test_a_source_that_was_empty_at_first(cases: FixtureProject) -> None:
     """R2.1: no mark yet is a mark too: the next run reads what came; only a column new to it stops."""
     source = f"{cases.prefix}_bronze.plain_in"
     cases.spark.sql(f"create table {source} (id int, value string, updated_at timestamp) using parquet")
-    cases.said("by_watermark")
+    cases.messages("by_watermark")
     assert cases.mark("by_watermark").watermark is None
     cases.spark.sql(f"insert into {source} values (1, 'a', timestamp '2025-01-10 00:00')")
-    assert cases.said("by_watermark") == {"by_watermark": "1 inserted"}
+    assert cases.messages("by_watermark") == {"by_watermark": "1 inserted"}
     assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"

@@ -32,7 +32,7 @@ def edited(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))
     (models / "plain.sql").write_text(PLAIN)
     guarded.insert("(1, 5), (2, 7), (3, 5)")
-    guarded.said("guarded", "totals", "plain")
+    guarded.messages("guarded", "totals", "plain")
     put(
         models / "guarded.sql",
         "    id,\n    amount\nfrom",
@@ -57,25 +57,25 @@ def test_a_new_column_is_filled_and_the_marks_stay(guarded: Guarded, edited: Pat
     version = latest_version(guarded.spark, guarded.table("guarded"))
     runs = guarded.spark.table(f"{guarded.prefix}_ops.runs").count()
     (planned,) = rebuilt(guarded, rebuild_plan=True).tables
-    assert planned.said == "would update 3 of 3 rows"
+    assert planned.message == "would update 3 of 3 rows"
     assert latest_version(guarded.spark, guarded.table("guarded")) == version
     assert guarded.spark.table(f"{guarded.prefix}_ops.runs").count() == runs
 
     (part,) = rebuilt(guarded, rebuild_where="amount = 5").tables
-    assert part.said == "2 updated"
+    assert part.message == "2 updated"
     assert guarded.rows("guarded") == [(1, 5, 10), (2, 7, None), (3, 5, 10)]
     now = guarded.mark("guarded")
     assert (now.version, now.contract) == (mark.version, mark.contract), "other rows still lack it"
     (rest,) = rebuilt(guarded).tables
-    assert rest.said == "1 updated"
+    assert rest.message == "1 updated"
     assert guarded.rows("guarded") == [(1, 5, 10), (2, 7, 14), (3, 5, 10)]
     now = guarded.mark("guarded")
     assert (now.version, now.contract == mark.contract) == (mark.version, False)
     (again,) = rebuilt(guarded).tables
-    assert again.said == "no change"
+    assert again.message == "no change"
 
-    said = guarded.said("guarded", "totals", "plain")
-    assert said == {"guarded": "1 inserted", "totals": "1 inserted", "plain": "1 inserted"}
+    messages = guarded.messages("guarded", "totals", "plain")
+    assert messages == {"guarded": "1 inserted", "totals": "1 inserted", "plain": "1 inserted"}
     states = [guarded.last_run(model).state for model in ("guarded", "totals", "plain")]
     assert states == ["incremental"] * 3
     os.chdir(edited.parent)
@@ -89,17 +89,17 @@ def test_a_change_of_more_than_the_columns_is_refused(guarded: Guarded, edited: 
     ((_, message),) = rebuilt(guarded).failed
     assert "2 rows differ in more than doubled" in message
     assert "dbt run --full-refresh --select guarded" in message
-    for columns, said in (
+    for columns, reason in (
         ("id", "is in unique_key"),
         ("amount", "`doubled` is not in the table yet"),
         ("x", "is not one of"),
     ):
         ((_, message),) = rebuilt(guarded, columns=columns).failed
-        assert said in message
+        assert reason in message
     assert guarded.rows("guarded") == before
 
     put(edited / "plain.sql", "count(*) as copies", "count(*) as copies,\n    max(id) as newest_id")
     (done,) = rebuilt(guarded, "plain", "newest_id").tables
-    assert done.said == "2 updated"
+    assert done.message == "2 updated"
     assert guarded.rows("plain") == [(5, 2, 3), (7, 1, 2)]
-    assert guarded.said("plain") == {"plain": "no change"}
+    assert guarded.messages("plain") == {"plain": "no change"}

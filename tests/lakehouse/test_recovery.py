@@ -26,14 +26,14 @@ def test_touched_keys_move_and_go(guarded: Guarded) -> None:
     guarded.insert("(1, 7), (3, 7)")
     built = guarded.dbt("run")
     assert guarded.rows("totals") == [(5, 1), (7, 2)]
-    assert {table.table: table.said for table in built.tables} == {
+    assert {table.table: table.message for table in built.tables} == {
         guarded.table("guarded"): "2 updated",
         guarded.table("totals"): "1 inserted, 1 updated, 1 deleted",
     }
 
 
 @pytest.mark.core
-def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: Guarded) -> None:
+def test_an_interrupted_run_is_completed_by_the_next_one(guarded: Guarded) -> None:
     """R1.5: the merge was done, its mark was not written: the same versions are read again, harmlessly."""
     guarded.insert("(1, 5), (2, 5)")
     guarded.dbt("run")
@@ -50,8 +50,8 @@ def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: G
 
 @pytest.mark.R4
 @core_on_delta_nightly
-def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> None:
-    """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: never a silent gap."""
+def test_a_replaced_source_is_read_in_full(guarded: Guarded) -> None:
+    """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: gaps are detected."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
     guarded.dbt("run")
 
@@ -73,7 +73,7 @@ def test_a_source_that_is_not_what_it_was_is_read_whole(guarded: Guarded) -> Non
     assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(8, 8)], [(8, 1)])
 
 
-def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: Guarded) -> None:
+def test_a_table_changed_by_another_writer_is_rebuilt(guarded: Guarded) -> None:
     """R1.5: restored, rows deleted, or dropped and built by a run cut off: its marks are not for it."""
     guarded.insert("(1, 5)")
     guarded.dbt("run")
@@ -93,15 +93,15 @@ def test_a_table_that_is_not_what_its_runs_have_made_of_it_is_rebuilt(guarded: G
 
 
 @both_formats_nightly
-def test_what_came_and_went_between_two_runs_leaves_no_trace(cases: FixtureProject) -> None:
+def test_rows_inserted_and_deleted_between_two_runs_are_ignored(cases: FixtureProject) -> None:
     """R1.5: a largest value of a version that nothing has read is not the largest of the present rows."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
     cases.spark.sql(f"insert into {source} values (1, 5, 1), (2, 6, 1)")
-    cases.said("pairs", "pair_spans")
+    cases.messages("pairs", "pair_spans")
     for row in ("(2, 5, 2)", "(2, 6, 3)"):
         cases.spark.sql(f"insert into {source} values {row}")
-        cases.said("pairs")
-    cases.said("pair_spans")
+        cases.messages("pairs")
+    cases.messages("pair_spans")
     assert cases.rows("pair_spans") == [(5, 1, 1, 1), (6, 1, 2, 2)]
 
 
@@ -110,28 +110,28 @@ def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) ->
     """R1.5: new and updated rows cannot say what went, so the model would keep it."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
     cases.spark.sql(f"insert into {source} values (1, 5, 1), (2, 6, 1)")
-    cases.said("pairs", "pair_spans", "pairs_copied")
+    cases.messages("pairs", "pair_spans", "pairs_copied")
     cases.spark.sql(f"insert into {source} values (1, 6, 2)")
-    cases.said("pairs", "pair_spans")
+    cases.messages("pairs", "pair_spans")
     assert "deleted rows. Read it with touched_keys()" in cases.run("pairs_copied")
 
 
 def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: FixtureProject) -> None:
-    """R1.5: changes() knows nothing of it, below a view here; rows of before would keep what it said then."""
+    """R1.5: changes() does not read it, here below a view; earlier rows would keep its earlier values."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
     labels = cases.create_source("labels_in", "value int, label string")
     cases.spark.sql(f"insert into {source} values (1, 5, 1)")
     cases.spark.sql(f"insert into {labels} values (5, 'five')")
-    cases.said("labels", "pairs_labelled")
-    assert cases.said("pairs_labelled") == {"pairs_labelled": "no change"}
+    cases.messages("labels", "pairs_labelled")
+    assert cases.messages("pairs_labelled") == {"pairs_labelled": "no change"}
     cases.spark.sql(f"insert into {source} values (2, 6, 1)")
-    assert cases.said("pairs_labelled") == {"pairs_labelled": "1 inserted"}
+    assert cases.messages("pairs_labelled") == {"pairs_labelled": "1 inserted"}
     cases.spark.sql(f"insert into {labels} values (6, 'six')")
-    assert "labels_in changed, and is joined as it is" in cases.said("pairs_labelled")["pairs_labelled"]
+    assert "labels_in changed, and is joined as it is" in cases.messages("pairs_labelled")["pairs_labelled"]
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
     cases.spark.sql(f"optimize {labels}")
     for _ in range(2):
-        assert cases.said("pairs_labelled") == {"pairs_labelled": "no change"}
+        assert cases.messages("pairs_labelled") == {"pairs_labelled": "no change"}
     assert cases.dbt("run", "--select", "pairs_labelled", "--empty").failed == []
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
 
@@ -145,15 +145,15 @@ def test_lost_files_that_land_again_change_no_other_row(cases: FixtureProject, m
     people.land()
     people.write("two.csv", "id,name,sent\n1,new,1\n")
     people.land()
-    cases.said("people")
+    cases.messages("people")
     before = cases.rows("people")
     assert before == [("1", "new", 1), ("2", "Bob", 1)]
 
     people.spark.sql(f"delete from {people.feed.table} where _source_file = 'one.csv'")
-    assert "append-only" in cases.said("people")["people"]
+    assert "append-only" in cases.messages("people")["people"]
     assert cases.rows("people") == [("1", "new", 1)], "built before the landing that brings the file back"
     people.land()
-    assert "append-only" in cases.said("people")["people"]
+    assert "append-only" in cases.messages("people")["people"]
     assert cases.rows("people") == before
     assert people.land().settled is None
-    assert cases.said("people") == {"people": "no change"}
+    assert cases.messages("people") == {"people": "no change"}

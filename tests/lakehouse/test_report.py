@@ -40,7 +40,7 @@ def test_the_report_equals_the_state_tables(
     cases.spark.sql(f"insert into {source} values (1, 'c', 'kg'), (5, 'e', null)")
     assert cases.dbt(*LOSSY).failed != []
     cases.spark.sql(f"insert into {source} values (6, 'f', 'kg'), (7, null, 'kg')")
-    cases.said("lossy")
+    cases.messages("lossy")
 
     report = reported(cases, people, tmp_path)
     ops = f"{cases.prefix}_ops"
@@ -83,7 +83,7 @@ def test_the_report_equals_the_state_tables(
     assert "&lt;/script&gt;.csv" in page
 
 
-def test_a_new_lake_has_a_page_that_says_so(
+def test_the_page_of_a_new_lake_has_no_data(
     spark: SparkSession, prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R2.1: no state table exists; the command names the feeds that never landed."""

@@ -118,8 +118,8 @@ def test_the_lake_is_read_as_of_a_run(guarded: Guarded, models: Path) -> None:
     late = _as_of(guarded, first, "show", "--inline", "select * from {{ ref('late') }}")
     assert "late did not exist at the end of the run" in late
     for command in ("run", "build", "seed", "snapshot", "run-operation x"):
-        said = _as_of(guarded, first, *command.split())
-        assert f"`dbt {command.split()[0]}` does not run with the variable as_of" in said
+        message = _as_of(guarded, first, *command.split())
+        assert f"`dbt {command.split()[0]}` does not run with the variable as_of" in message
     missing = _as_of(guarded, "lust", "show", "--inline", ALL)
     assert "No recorded run begins with lust" in missing
     assert "Did you mean 'last'?" in missing
@@ -169,7 +169,7 @@ def test_a_run_is_reproduced_from_its_commit(
     first, second, third = _runs(guarded)
     guarded.spark.sql(f"delete from {guarded.table('guarded')}")
 
-    def said(run: str, **options: Any) -> dict[str, str]:
+    def messages_of(run: str, **options: Any) -> dict[str, str]:
         try:
             reproduce_run(guarded.spark, project, run, **options)
         finally:
@@ -179,18 +179,18 @@ def test_a_run_is_reproduced_from_its_commit(
 
     lines: list[str] = []
     proven = dict.fromkeys(("guarded", "totals", "plain", "kept"), "0 rows differ")
-    found = said(first[:8])
+    found = messages_of(first[:8])
     assert found.pop("names") == "not reproduced: a seed is the content of its file"
     assert {name: text.partition(", ")[2] for name, text in found.items()} == proven
     assert any("changed since then" in line and "requirements.lock" in line for line in lines)
     with pytest.raises(VerificationError, match=r"1 table of the run .* not reproduced: \w+\.kept"):
-        said(second)
+        messages_of(second)
     assert "    only in the table: amount=6, copies=1" in lines
     with pytest.raises(TidemarkError, match="differ from its commit"):
-        said(third)
+        messages_of(third)
     with pytest.raises(TidemarkError, match="did not record the value of api_key"):
-        said(third, allow_dirty=True)
-    found = said(third, allow_dirty=True, variables={"api_key": "hidden"})
+        messages_of(third, allow_dirty=True)
+    found = messages_of(third, allow_dirty=True, variables={"api_key": "hidden"})
     assert set(found.values()) == {"5 rows, 0 rows differ"}
     assert guarded.rows("guarded") == []
     with pytest.raises(TidemarkError, match="does not have the run's commit 0000"), code_at(root, "0" * 40):

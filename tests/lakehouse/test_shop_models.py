@@ -57,7 +57,7 @@ class Shop:
 
     def __init__(self, spark: SparkSession, database: psycopg.Connection[Any], lakehouse: Lakehouse) -> None:
         self.spark, self.database, self.lakehouse = spark, database, lakehouse
-        self.said: dict[str, str] = {}
+        self.message: dict[str, str] = {}
         self.wrong: list[str] = []
 
     def build(self, *options: str) -> None:
@@ -66,7 +66,7 @@ class Shop:
         models = (f"source:bronze.{name}+" for name in FEEDS)
         built = build_models(("--select", *models, *options), lakehouse)
         assert built.warned == []
-        self.said = {table.table.removeprefix("shop_"): table.said for table in built.tables}
+        self.message = {table.table.removeprefix("shop_"): table.message for table in built.tables}
 
     def differing(self, model: str) -> list[Any]:
         """The rows that gold or the database has alone."""
@@ -110,7 +110,7 @@ def shop(spark: SparkSession, server: Postgres, tmp_path_factory: pytest.TempPat
         database.close()
 
 
-def test_gold_is_the_databases_own_answer(shop: Shop) -> None:
+def test_gold_equals_the_query_in_the_database(shop: Shop) -> None:
     """R3.1, R2.2: with late updates, deletes, a new column, other customers' names; after every step."""
     assert shop.wrong == []
     kept = shop.lakehouse.table("silver.orders").where("_is_deleted").count()
@@ -175,8 +175,8 @@ def test_a_late_update_touches_its_day_alone(shop: Shop) -> None:
         b"where order_id < 900000 and order_date < (select max(order_date) from orders))"
     )
     shop.build()
-    models = {name: said for name, said in shop.said.items() if not name.startswith("snapshots.")}
-    assert {name: said for name, said in models.items() if said != "no change"} == {
+    models = {name: message for name, message in shop.message.items() if not name.startswith("snapshots.")}
+    assert {name: message for name, message in models.items() if message != "no change"} == {
         "silver.orders": "1 updated",
         "gold.daily_product_sales": "1 updated",
         "gold.products": "1 updated",

@@ -19,10 +19,10 @@ def test_a_snapshot_keeps_what_was(cases: FixtureProject, table_format: str) -> 
     """
     source = cases.create_source("readings_in", "id int, name string, unit string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 'kg'), (2, 'b', 'kg'), (3, null, 'kg')")
-    cases.said("tested")
+    cases.messages("tested")
     assert cases.dbt("snapshot").failed == []
     cases.spark.sql(f"insert into {source} values (1, 'c', 'kg')")
-    cases.said("tested")
+    cases.messages("tested")
     cases.spark.sql(f"delete from {cases.table('tested')} where id = 2")
     assert cases.dbt("snapshot").failed == []
     table = cases.table("tested_snapshot")

@@ -95,9 +95,9 @@ def test_a_monitor_reads_the_exit_code_the_json_and_the_metrics(
     project, metrics = _project(guarded), tmp_path / "tidemark.prom"
     capsys.readouterr()
     code = show_status(spark, project, as_json=True, metrics=metrics)
-    said = json.loads(capsys.readouterr().out)
-    assert (code, said["level"]) == (0, 0)
-    written = {table["table"]: table["rows_written"] for table in said["tables"]}
+    message = json.loads(capsys.readouterr().out)
+    assert (code, message["level"]) == (0, 0)
+    written = {table["table"]: table["rows_written"] for table in message["tables"]}
     families = {family.name: family for family in text_string_to_metric_families(metrics.read_text())}
     assert {
         sample.labels["table"]: sample.value for sample in families["tidemark_table_rows_written"].samples

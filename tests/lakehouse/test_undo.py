@@ -1,4 +1,4 @@
-"""A run is taken back: its tables and checkpoints are those of before, also after a kill."""
+"""Undo restores a run's tables and checkpoints to their previous versions, also after a kill."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_run_is_undone_and_run_again(
     guarded.insert("(1, 7), (4, 7)")
     seed = models.parent / "seeds/names.csv"
     seed.write_text(seed.read_text() + "4,Ann,\n")
-    said = {table.table: table.said for table in guarded.dbt("build").tables}
+    messages = {table.table: table.message for table in guarded.dbt("build").tables}
     after = _rows(guarded, *tables)
     assert all(after[table] != before[table] for table in tables)
 
@@ -76,24 +76,22 @@ def test_a_run_is_undone_and_run_again(
     assert _rows(guarded, *tables) == before
     os.chdir(models.parent)
     assert all(verdict.holds for verdict in verify(guarded.spark, []))
-    again = {table.table: table.said for table in guarded.dbt("build").tables}
-    assert again == said
-    assert "whole" not in str(said)
+    again = {table.table: table.message for table in guarded.dbt("build").tables}
+    assert again == messages
+    assert "whole" not in str(messages)
     assert _rows(guarded, *tables) == after
     assert [guarded.last_run(model).state for model in ("guarded", "totals", "plain")] == ["incremental"] * 3
-    assert {table.said for table in guarded.dbt("build").tables} == {"no change"}
+    assert {table.message for table in guarded.dbt("build").tables} == {"no change"}
 
 
 @both_formats_nightly
-def test_an_undo_that_is_killed_is_finished_or_corrected(
-    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_undo_is_completed_or_corrected(guarded: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: after the first table, and before the record: the same command finishes it, a run corrects it."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     before = _rows(guarded)
     guarded.insert("(1, 7), (4, 7)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     after = _rows(guarded)
     assert after == {"guarded": [(1, 7), (2, 5), (3, 6), (4, 7)], "totals": [(5, 1), (6, 1), (7, 2)]}
 
@@ -109,14 +107,14 @@ def test_an_undo_that_is_killed_is_finished_or_corrected(
         kill(after_tables, run)
         assert guarded.rows("totals") == before["totals"]
         assert (guarded.rows("guarded") == before["guarded"]) == (after_tables == 2)
-        guarded.said(*MODELS)
+        guarded.messages(*MODELS)
         assert _rows(guarded) == after
     kill(1, run)
     kill(2, run)
     _undo(guarded, run, with_later=True)
     assert _rows(guarded) == before
     wrote = {"guarded": "1 inserted, 1 updated", "totals": "1 inserted, 1 updated"}
-    assert guarded.said(*MODELS) == wrote, "incrementally"
+    assert guarded.messages(*MODELS) == wrote, "incrementally"
     assert _rows(guarded) == after
 
 
@@ -136,12 +134,12 @@ def _kills(method: Callable[..., Any], after: int) -> Callable[..., Any]:
 def test_later_runs_are_named(guarded: Guarded) -> None:
     """R4.4: nothing is set back then; with the later runs, all of them are."""
     guarded.insert("(1, 5), (2, 5)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     before = _rows(guarded)
     guarded.insert("(1, 6), (3, 6)")
-    guarded.said("guarded")
+    guarded.messages("guarded")
     second = _last_run(guarded)
-    guarded.said("totals")
+    guarded.messages("totals")
     third = _last_run(guarded)
     after = _rows(guarded)
     with pytest.raises(TidemarkError, match=f"(?s){third[:8]}.*--with-later"):
@@ -154,11 +152,13 @@ def test_later_runs_are_named(guarded: Guarded) -> None:
     with pytest.raises(TidemarkError, match="is an undo itself"):
         _undo(guarded, _last_run(guarded))
 
-    guarded.said("guarded")
+    guarded.messages("guarded")
     _undo(guarded)
-    assert guarded.said("totals") == {"totals": "no change"}, "what was restored is no change for its reader"
+    assert guarded.messages("totals") == {"totals": "no change"}, (
+        "what was restored is no change for its reader"
+    )
     assert recorded_runs(guarded.spark, f"{guarded.prefix}_ops")[-1].command == "undo"
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     assert _rows(guarded) == after
 
 
@@ -167,10 +167,10 @@ def test_later_runs_are_named(guarded: Guarded) -> None:
 def test_what_cannot_be_set_back_is_named(guarded: Guarded) -> None:
     """R4.4: a table that was changed by hand, whose versions are gone, or that is gone itself."""
     guarded.insert("(1, 5), (2, 5)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     before = _rows(guarded)
     guarded.insert("(1, 6), (3, 6)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     after = _rows(guarded)
     guarded.spark.sql(f"delete from {guarded.table('totals')} where amount = 6")
     with pytest.raises(TidemarkError, match=r"totals was changed after the run by something"):
@@ -178,7 +178,7 @@ def test_what_cannot_be_set_back_is_named(guarded: Guarded) -> None:
     _undo(guarded, with_later=True)
     assert _rows(guarded) == before
 
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     _expire(guarded, "totals")
     with pytest.raises(TidemarkError, match=r"totals cannot be set back"):
         _undo(guarded)
@@ -186,7 +186,7 @@ def test_what_cannot_be_set_back_is_named(guarded: Guarded) -> None:
     guarded.spark.sql(f"drop table {guarded.table('totals')}")
     with pytest.raises(TidemarkError, match=r"totals does not exist any more"):
         _undo(guarded)
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     assert _rows(guarded) == after
 
 
@@ -233,10 +233,10 @@ def test_two_runs_are_compared(
 ) -> None:
     """R4.4: rows added, removed and changed, by the key; without a key, by the whole row."""
     guarded.insert("(1, 5), (2, 5)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     first = _last_run(guarded)
     guarded.insert("(2, 7), (3, 8)")
-    guarded.said(*MODELS)
+    guarded.messages(*MODELS)
     second = _last_run(guarded)
     manifest = guarded.manifest()
     project = Project(ROOT, f"{guarded.prefix}_ops", manifest=manifest)

@@ -43,7 +43,7 @@ def results(project: FixtureProject, *arguments: str) -> dict[str, str]:
 
 def written(messages: Mapping[str, str]) -> dict[str, str]:
     """What nodes wrote, without the reason for a full computation."""
-    return {name: said.split("; in full")[0] for name, said in messages.items()}
+    return {name: message.split("; in full")[0] for name, message in messages.items()}
 
 
 def proofs(project: FixtureProject, *models: str) -> dict[str, Any]:
@@ -100,15 +100,15 @@ def test_rows_of_other_writers_stay(ways: FixtureProject) -> None:
         ways.spark.sql(f"insert into {ways.table(values.split()[0])} {values.partition(' ')[2]}")
     ways.spark.sql(f"update {ways.table('history')} set amount = 99 where id = 1")
     before = {name: ways.rows(name) for name in ("whole", "kept", "unkeyed")}
-    said = results(ways, "run", "--exclude", "logbook")
-    assert "1 row of the table would be deleted" in said["whole"]
-    assert 'for example {"id":77}' in said["whole"]
-    assert "2 rows of the table would be deleted" in said["unkeyed"]
-    assert "1 row of the table would be deleted" in said["run_log"]
-    assert "accumulates: true" in said["whole"]
-    assert "--full-refresh --select whole" in said["whole"]
+    messages = results(ways, "run", "--exclude", "logbook")
+    assert "1 row of the table would be deleted" in messages["whole"]
+    assert 'for example {"id":77}' in messages["whole"]
+    assert "2 rows of the table would be deleted" in messages["unkeyed"]
+    assert "1 row of the table would be deleted" in messages["run_log"]
+    assert "accumulates: true" in messages["whole"]
+    assert "--full-refresh --select whole" in messages["whole"]
     assert before == {name: ways.rows(name) for name in before}
-    assert said["history"].startswith("1 updated"), "no row would be lost: it is healed"
+    assert messages["history"].startswith("1 updated"), "no row would be lost: it is healed"
     assert len(ways.rows("kept_log")) == len(ways.rows("run_log")) == 2
     sampled = results(ways, "run", "--select", "whole", "kept", "by_amount", *SAMPLE)
     refused = "`--sample` would put a part of the rows in the place of a complete table"

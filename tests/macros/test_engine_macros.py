@@ -61,7 +61,7 @@ def test_a_file_is_short_and_named_after_a_macro(path: Path) -> None:
 
 def test_the_macro_of_a_file_is_documented_with_its_arguments() -> None:
     """R1: a file's other macros are its helpers; their names say what they do."""
-    told = documented()
+    arguments_of = documented()
     wrong = []
     for path in FILES:
         for block in blocks(path):
@@ -69,8 +69,8 @@ def test_the_macro_of_a_file_is_documented_with_its_arguments() -> None:
             name = prefix + block["name"]
             arguments = re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", block["arguments"] or "")
             is_public = block["name"] == path.stem and block["kind"] != "materialization"
-            if (is_public or name in told) and told.get(name) != arguments:
-                wrong.append(f"{name}: has {arguments}, documented are {told.get(name)}")
+            if (is_public or name in arguments_of) and arguments_of.get(name) != arguments:
+                wrong.append(f"{name}: has {arguments}, documented are {arguments_of.get(name)}")
     assert not wrong
 
 

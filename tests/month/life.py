@@ -53,7 +53,7 @@ class Month:
         self._diary, self._lake, self._small = diary, lake, small
         self._feed = Feed(raw)
         self._notes: dict[str, Any] = (
-            json.loads(diary.read_text()) if diary.exists() else {"day": 1, "said": []}
+            json.loads(diary.read_text()) if diary.exists() else {"day": 1, "errors": []}
         )
 
     def live(self, days: int) -> None:
@@ -178,7 +178,7 @@ class Month:
         except TidemarkError as error:
             if sentence not in str(error):
                 raise
-            self._note(said=[*self._notes["said"], str(error)])
+            self._note(errors=[*self._notes["errors"], str(error)])
         else:
             raise AssertionError(f"no error, but should be: {sentence}")
 

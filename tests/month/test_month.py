@@ -114,7 +114,7 @@ def test_each_table_is_what_the_files_give(lived: Lived) -> None:
         feed.sent[path.name] = [(int(row[0]), row[1], row[2], row[3]) for row in rows if len(row) == 4]
     for table, expected in feed.expected().items():
         assert Counter(tuple(row) for row in lived.notes["tables"][table]) == expected, table
-    assert {table: said for table, said in lived.notes["verdicts"].items() if said} == {}
+    assert {table: message for table, message in lived.notes["verdicts"].items() if message} == {}
     assert len(lived.notes["verdicts"]) == len(feed.expected()) + 2 - len(LEFT_OUT)
 
 
@@ -127,12 +127,12 @@ def test_rows_add_up(lived: Lived) -> None:
     assert bronze - accepted - erased == lived.notes["broken"]
 
 
-def test_what_went_wrong_was_said(lived: Lived) -> None:
+def test_injected_failures_were_reported(lived: Lived) -> None:
     """R4.2: a killed run, a full disk, and an audit that failed, each week."""
     weeks = DAYS // 7
     assert lived.kills == weeks
-    audits = [said for said in lived.notes["said"] if "dbt nodes failed" in said]
-    full = [said for said in lived.notes["said"] if "is full" in said]
+    audits = [message for message in lived.notes["errors"] if "dbt nodes failed" in message]
+    full = [message for message in lived.notes["errors"] if "is full" in message]
     assert len(audits) == weeks
     assert len(full) == (weeks if os.geteuid() == 0 else 0)
 

@@ -23,7 +23,7 @@ LINKED = (".venv", ".jars", ".servers")
 AT_ONCE = 2
 PASSED, FAILED = 0, 1  # of pytest; anything else is no verdict
 LINT = "make lint"
-SHOWN = 15
+MAX_LINES_SHOWN = 15
 
 
 def main(only: str) -> None:
@@ -67,10 +67,10 @@ def _try(fault: Fault, copies: Queue[Path]) -> bool:
         file.write_text(sound, encoding="utf-8")
         copies.put(copy)
     noticed = done.returncode == FAILED or (fault.test == LINT and done.returncode != PASSED)
-    said = "noticed" if noticed else "SURVIVES" if done.returncode == PASSED else "no verdict"
-    print(f"{said:<10} {time.monotonic() - started:5.0f} s  {fault.promise}: {fault.test}", flush=True)
+    message = "noticed" if noticed else "SURVIVES" if done.returncode == PASSED else "no verdict"
+    print(f"{message:<10} {time.monotonic() - started:5.0f} s  {fault.promise}: {fault.test}", flush=True)
     if not noticed:
-        print("\n".join(done.stdout.splitlines()[-SHOWN:]), flush=True)
+        print("\n".join(done.stdout.splitlines()[-MAX_LINES_SHOWN:]), flush=True)
     return noticed
 
 

@@ -79,7 +79,7 @@ FAULTS = (
         f"{LAND}test_contract.py::test_policies_for_new_and_missing_columns_of_csv",
     ),
     Fault(
-        "whatever a file holds",
+        "for any content of a file",
         "python_ingest/files/formats/csv.py",
         "return f.contains(line, quote) & might_be & ~f.rlike(line, closed)",
         "return f.lit(False)",
@@ -129,7 +129,7 @@ FAULTS = (
     ),
     Fault(
         "the simulated shop and devices",
-        "dev/simulators/dice.py",
+        "dev/simulators/rng.py",
         "Random(seed)",
         "Random()",
         "tests/dev/simulators",
@@ -172,7 +172,7 @@ FAULTS = (
     Fault(
         "incremental tables equal a full rebuild",
         "tidemark/engine/verify/verify.py",
-        "verdict.differing = len(rows) if len(rows) <= SHOWN else differing.count()",
+        "verdict.differing = len(rows) if len(rows) <= MAX_ROWS_SHOWN else differing.count()",
         "verdict.differing = 0",
         f"{LAKE}test_medallion.py::test_verify_proves_every_table_and_finds_a_tampered_row",
     ),
@@ -221,8 +221,8 @@ FAULTS = (
     Fault(
         "data tests look at what changed",
         "dbt/include/tidemark/macros/tests/tested_window.sql",
-        "after=mark.version, said=",
-        "after=last - 1, said=",
+        "after=mark.version, message=",
+        "after=last - 1, message=",
         f"{LAKE}test_data_tests.py",
     ),
     Fault(
@@ -244,7 +244,7 @@ FAULTS = (
         "tidemark/spark/spark.yml",
         'enforceTimeTravelWithinDeletedFileRetentionDuration: "false"',
         'enforceTimeTravelWithinDeletedFileRetentionDuration: "true"',
-        f"{LAKE}test_reading.py::test_what_was_not_read_for_weeks_is_still_there",
+        f"{LAKE}test_reading.py::test_versions_not_read_for_weeks_are_kept",
     ),
     Fault(
         "changed SQL, macros and variables",
@@ -261,7 +261,7 @@ FAULTS = (
         f"{LAKE}test_rebuilt_columns.py::test_a_change_of_more_than_the_columns_is_refused",
     ),
     Fault(
-        "a plain query is maintained",
+        "the table of a plain query equals",
         "tidemark/engine/incremental/shape.py",
         "if not _is_of(expression, keys):",
         "if False:",
@@ -286,7 +286,7 @@ FAULTS = (
         "dbt/include/tidemark/macros/changes/lost_table.sql",
         "{% if commit.is_foreign and",
         "{% if false and",
-        f"{LAKE}test_plain_models.py::test_a_change_by_hand_is_said_and_healed",
+        f"{LAKE}test_plain_models.py::test_a_manual_change_is_reported_and_the_table_rebuilt",
     ),
     Fault(
         "SQL and values that no rebuild gives",
@@ -300,7 +300,7 @@ FAULTS = (
         "tidemark/lake/versions_by_format.py",
         'with signed(self._spark, f"{BY_UNDO}{undo}"):',
         'with signed(self._spark, "tidemark"):',
-        f"{LAKE}test_undo.py::test_an_undo_that_is_killed_is_finished_or_corrected",
+        f"{LAKE}test_undo.py::test_a_killed_undo_is_completed_or_corrected",
     ),
     Fault(
         "the lake is read as of a run",

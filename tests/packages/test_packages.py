@@ -38,15 +38,15 @@ def test_models_written_with_packages_equal_their_rebuild(with_packages: MakePro
     project.send_first()
     assert project.dbt("build").failed == []
     nothing = project.messages("run")
-    assert {said.partition(";")[0] for said in nothing.values()} == {"no change"}
+    assert {messages.partition(";")[0] for messages in nothing.values()} == {"no change"}
     project.send_more()
-    said = project.messages("build")
+    messages = project.messages("build")
     assert project.dbt("run").failed == []
-    models = {name: one for name, one in said.items() if one.endswith(("ed", "`")) or "; " in one}
+    models = {name: one for name, one in messages.items() if one.endswith(("ed", "`")) or "; " in one}
     assert {name for name, one in models.items() if "in full" in one or "read whole" in one} == IN_FULL
-    assert said["found_statuses"] == "5 inserted; read whole: its columns have changed: `new` is new"
-    assert said["keyed_orders"] == "2 inserted, 1 deleted"
-    assert said["long_orders"] == "3 inserted, 3 updated"
+    assert messages["found_statuses"] == "5 inserted; read whole: its columns have changed: `new` is new"
+    assert messages["keyed_orders"] == "2 inserted, 1 deleted"
+    assert messages["long_orders"] == "3 inserted, 3 updated"
     proofs = project.proofs()
     assert len(proofs) == 13
     assert {name for name, one in proofs.items() if one[1] != 0} == set()
@@ -127,7 +127,7 @@ def test_elementary_keeps_what_it_reads(with_packages: MakeProject) -> None:
 def test_the_evaluator_looks_at_the_graph(with_packages: MakeProject) -> None:
     """R1.4: dbt_project_evaluator builds its views and tables, and finds what this project lacks."""
     project = with_packages("dbt_utils", "dbt_expectations", "dbt_date", "dbt_project_evaluator")
-    said = project.messages("build", "--select", "package:dbt_project_evaluator")
-    assert not [name for name, one in said.items() if "rror" in one]
+    messages = project.messages("build", "--select", "package:dbt_project_evaluator")
+    assert not [name for name, one in messages.items() if "rror" in one]
     undocumented = project.spark.table(f"{project.prefix}_evaluator.fct_undocumented_models").collect()
     assert "keyed_orders" in {row["resource_name"] for row in undocumented}

@@ -32,7 +32,7 @@ def write(file: Path, age: float, content: str = "id\n1\n") -> None:
     os.utime(file, (NOW - age, NOW - age))
 
 
-def test_a_file_that_comes_changes_or_goes_is_seen(tmp_path: Path) -> None:
+def test_new_changed_and_removed_files_are_detected(tmp_path: Path) -> None:
     """R4.5: the same files give the same word, in folders below too; no file gives none."""
     people = feed("raw")
     assert fingerprints(people, tmp_path, NOW) == {}
@@ -53,13 +53,13 @@ def test_a_file_that_comes_changes_or_goes_is_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["orders_1.csv", ".people_1.csv", "_people_1.csv", "_tmp/people_1.csv", "people_1.csv._COPYING_"]
 )
-def test_what_landing_passes_over_is_no_arrival(tmp_path: Path, name: str) -> None:
+def test_ignored_files_do_not_start_a_run(tmp_path: Path, name: str) -> None:
     """R4.5: hidden and half copied files, and those of another pattern."""
     write(tmp_path / name, age=9)
     assert fingerprints(feed(tmp_path), tmp_path, NOW) == {}
 
 
-def test_a_file_arrives_when_it_has_settled(tmp_path: Path) -> None:
+def test_a_file_counts_as_arrived_when_it_stops_growing(tmp_path: Path) -> None:
     """R4.5: else its run would leave it for the next one, and nothing would start that."""
     write(tmp_path / "people_1.csv", age=30)
     people = feed(tmp_path, settle="1 minute")

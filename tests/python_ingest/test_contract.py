@@ -201,7 +201,7 @@ def test_several_files_of_one_batch_evolve_one_column(make_feed: MakeFeed, spark
 
 
 def test_values_that_no_cast_takes_are_rescued(make_feed: MakeFeed, spark: SparkSession) -> None:
-    """R1.4: a number is no time, and stops nothing; all digits of a time are kept."""
+    """R1.4: a number is not read as a time, and does not stop the landing; all digits of a time are kept."""
     people = make_feed({"id": "int", "at": "timestamp", "day": "date"}, "parquet")
     at = "timestamp'2025-01-01 10:00:00.123456'"
     queries = (

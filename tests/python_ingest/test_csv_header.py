@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.external_files import CsvOptions
+from python_ingest.files.contents import HEAD_BYTES, WHOLE_BYTES, Content
 from python_ingest.files.formats.csv_header import Header, read_header
 from python_ingest.files.formats.csv_refusals import STRANGER
-from python_ingest.files.inspection import HEAD_BYTES, WHOLE_BYTES, Content
 
 pytestmark = pytest.mark.R1
 
@@ -53,7 +53,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def test_each_reason_has_its_sentence() -> None:
+def test_each_reason_has_its_own_message() -> None:
     """R1.4: nothing in it, no names, names twice, another delimiter, a record, an open quote."""
     for text, (options, reason) in REFUSED.items():
         assert _read(text, options) == reason, text

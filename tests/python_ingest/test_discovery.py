@@ -131,8 +131,8 @@ def test_names_are_encoded_as_java_does(spark: SparkSession, people: FeedFolder)
 
 
 @pytest.mark.R1
-def test_files_that_hadoop_does_not_list_are_told(people: FeedFolder) -> None:
-    """R1.4: a name that is no text, a link to nothing or to itself: set aside, recorded once."""
+def test_files_that_hadoop_does_not_list_are_reported(people: FeedFolder) -> None:
+    """R1.4: a name with invalid bytes, a broken or circular link: set aside, recorded once."""
     people.write("good.csv", "id,name\n1,Ada\n")
     latin = os.fsencode(people.folder) + b"/latin\xe9.csv"
     os.rename(people.write("latin.csv", "id,name\n2,Bob\n"), latin)

@@ -59,13 +59,13 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("message", DAMAGED)
-def test_damage_is_told_without_java(message: str) -> None:
+def test_damaged_files_are_reported_without_java_terms(message: str) -> None:
     """R1.4: what decoders say of files that are cut off, or in which bytes are changed."""
     assert in_plain_words(message) == "it is truncated or damaged: write or copy it again"
 
 
 @pytest.mark.parametrize("message", OTHERS)
-def test_other_causes_are_not_hidden(message: str) -> None:
+def test_other_causes_are_reported(message: str) -> None:
     """R1.4: the network, rights, memory, other formats."""
     assert in_plain_words(message) == message
 
@@ -105,12 +105,12 @@ def test_errors_of_the_reader_have_no_java(message: str) -> None:
         ("[CANNOT_READ] The value is odd. SQLSTATE: 22000", "The value is odd."),
     ],
 )
-def test_messages_of_spark_become_sentences(message: str, words: str) -> None:
+def test_messages_of_spark_become_plain_messages(message: str, words: str) -> None:
     """R1.4: what it is and what to do, without codes and class names."""
     assert in_plain_words(message).startswith(words)
 
 
-def test_a_full_disk_is_told_from_other_failures() -> None:
+def test_a_full_disk_is_distinguished_from_other_failures() -> None:
     """R1.4: of the disk or of a quota; the message names the table, the lake and what to do."""
     full, quota, lost = (
         OSError(number, os.strerror(number)) for number in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -118,6 +118,6 @@ def test_a_full_disk_is_told_from_other_failures() -> None:
     assert is_disk_full(full)
     assert is_disk_full(quota)
     assert not is_disk_full(lost)
-    said = str(disk_full("people", "bronze.people", "lake"))
-    assert "bronze.people could not be written: the disk of the lake (lake)" in said
-    assert "Free disk space and run the same command again" in said
+    message = str(disk_full("people", "bronze.people", "lake"))
+    assert "bronze.people could not be written: the disk of the lake (lake)" in message
+    assert "Free disk space and run the same command again" in message

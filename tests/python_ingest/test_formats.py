@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.feeds.file_formats import FILE_FORMATS
-from python_ingest.files import inspection
+from python_ingest.files import contents
 from tests.conftest import MakeFeed
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -39,7 +39,7 @@ def test_csv_options(make_feed: MakeFeed) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
-def test_a_byte_order_mark_tells_the_encoding(make_feed: MakeFeed, encoding: str) -> None:
+def test_a_byte_order_mark_determines_the_encoding(make_feed: MakeFeed, encoding: str) -> None:
     """What a spreadsheet saves as «Unicode text» needs no option."""
     people = make_feed()
     mark = "\ufeff" if encoding == "utf-16-be" else ""
@@ -60,12 +60,12 @@ def test_csv_with_line_breaks_in_fields(make_feed: MakeFeed) -> None:
     ]
 
 
-@pytest.mark.parametrize("small_bytes", [inspection.SMALL_BYTES, 0])
+@pytest.mark.parametrize("small_bytes", [contents.SMALL_BYTES, 0])
 def test_a_line_like_the_header_is_a_record(
     make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, small_bytes: int
 ) -> None:
     """R1.1: in small files and in large ones, whatever ends their lines, only the first line is no record."""
-    monkeypatch.setattr(inspection, "SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(contents, "SMALL_BYTES", small_bytes)
     people = make_feed()
     people.write("once.csv", "id,name\n1,Ada\n \n")
     people.write("twice.csv", "id,name\r\n2,Bob\r\nid,name\r\n")

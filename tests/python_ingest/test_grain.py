@@ -62,7 +62,7 @@ def test_records_of_one_key_that_differ_are_counted_by_file(make_feed: MakeFeed)
     ]
 
 
-def test_above_the_declared_share_nothing_lands(make_feed: MakeFeed) -> None:
+def test_nothing_lands_above_the_maximum_share(make_feed: MakeFeed) -> None:
     """R1.4: the share is that of one file; versions that `newest_by` tells apart are no fault."""
     options: dict[str, Any] = {"newest_by": "updated_at", "max_repeated_share": 0.25, "pii": ["country"]}
     feed = make_feed(COLUMNS, key="state", contract={"missing_column": "rescue"}, **options)
@@ -93,8 +93,8 @@ def test_a_note_shows_few_files_and_no_personal_value() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"key": "id"}, "columns of the key: 'id' is no declared column"),
-        ({"key": "order_id", "newest_by": "at"}, "columns of the key: 'at' is no declared column"),
+        ({"key": "id"}, "columns of the key: 'id' is not a declared column"),
+        ({"key": "order_id", "newest_by": "at"}, "columns of the key: 'at' is not a declared column"),
         ({"newest_by": "order_id"}, "`newest_by` needs `key`, the columns that identify a record"),
         ({"max_repeated_share": 0.1}, "`max_repeated_share` needs `key`"),
         ({"on_removed": "retract"}, "`on_removed: retract` needs `key`"),

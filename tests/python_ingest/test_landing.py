@@ -53,7 +53,7 @@ def test_more_files_than_one_plan_holds_land_in_passes(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R1.1: the driver never holds all new files; the oldest land first, and broken ones end no landing."""
-    monkeypatch.setattr(ingested_files, "MOST", 2)
+    monkeypatch.setattr(ingested_files, "MAX_FILES", 2)
     for number in range(3):
         path = people.write(f"{number}.csv", f"id,name\n{number},Ada\n")
         os.utime(path, (1000 - number, 1000 - number))
@@ -134,7 +134,7 @@ def test_a_planned_file_that_changed_is_planned_anew(
     ]
 
 
-def test_a_missing_folder_is_a_clear_error(people: FeedFolder) -> None:
+def test_a_missing_folder_is_reported(people: FeedFolder) -> None:
     """R1.1: the error names the feed, the folder and the fix."""
     people.folder.rmdir()
     with pytest.raises(LandingError, match="Feed 'people': its location .* does not exist") as caught:
@@ -142,8 +142,10 @@ def test_a_missing_folder_is_a_clear_error(people: FeedFolder) -> None:
     assert "Create the folder" in str(caught.value)
 
 
-def test_the_end_of_spark_is_a_sentence(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.1: it names the feed and its files; no other feed is tried, and the next landing goes on."""
+def test_a_lost_jvm_is_reported_with_the_files_it_was_reading(
+    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.1: the error names the feed and its files; no other feed is tried, and the next landing resumes."""
     people.write("a.csv", "id,name\n1,Ada\n")
     people.write("b.csv", "id,name\n2,Bob\n")
     lakehouse = cast(Project, SimpleNamespace(ops_schema=people.ops_schema))
@@ -161,8 +163,8 @@ def test_the_end_of_spark_is_a_sentence(people: FeedFolder, monkeypatch: pytest.
     assert (outcome.resumed, outcome.rows) == (1, 2)
 
 
-def test_a_full_disk_is_a_sentence(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.1: what is full, and what to do; the next landing goes on."""
+def test_a_full_disk_is_reported(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.1: the error names the full disk and the fix; the next landing resumes."""
     people.write("a.csv", "id,name\n1,Ada\n")
     lakehouse = cast(Project, SimpleNamespace(ops_schema=people.ops_schema))
     append = BronzeTable.append
@@ -203,7 +205,7 @@ BAD_FILES = {
 
 @pytest.mark.core
 def test_files_that_are_not_the_feeds_are_set_aside_with_a_reason(people: FeedFolder) -> None:
-    """R1.4: each bad file is recorded once with its reason; good ones land beside it; a mended one lands."""
+    """R1.4: each bad file is recorded once with its reason; others land, and so does a corrected file."""
     for name, (content, _) in BAD_FILES.items():
         people.write(name, content)
     people.write("good.csv", "id,name\n1,Ada\n")

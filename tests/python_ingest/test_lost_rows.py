@@ -64,7 +64,7 @@ def _jobs(spark: SparkSession, group: str) -> int:
 
 @core_on_delta_nightly
 def test_the_landing_stops_where_landed_rows_are_gone(make_feed: MakeFeed) -> None:
-    """R1.5: a part deleted, a version taken back: files and cause are named; restored, all goes on."""
+    """R1.5: deleted rows or a restored version: files and cause are named; a restore resumes the landing."""
     people = make_feed()
     _land_three(people)
     full = people.version()
@@ -161,8 +161,8 @@ def test_a_table_created_anew_is_noticed(make_feed: MakeFeed) -> None:
 
 
 @both_formats_nightly
-def test_accepted_once_and_for_these_rows_only(make_feed: MakeFeed) -> None:
-    """R1.5: said once; the next landing neither counts nor stops, and other rows that go later are seen."""
+def test_an_accepted_loss_covers_only_its_rows(make_feed: MakeFeed) -> None:
+    """R1.5: reported once; the next landing does not stop, and rows lost later are reported, too."""
     people = make_feed(on_lost_rows="accept")
     _land_three(people)
     people.spark.sql(f"delete from {people.feed.table} where id = '1'")
@@ -210,10 +210,8 @@ def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: Spark
     spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
 
 
-def test_a_log_that_does_not_go_back_is_counted_once(
-    people: FeedFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """R1.5: many commits since the last batch: nothing is gone, which the next landing knows."""
+def test_a_cleaned_log_is_counted_once(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.5: many commits since the last batch: no row is missing, and the next landing knows this."""
     people.write("one.csv", ONE)
     people.land()
     for number in range(3):
@@ -294,7 +292,7 @@ def _killed_before_confirming(people: FeedFolder, monkeypatch: pytest.MonkeyPatc
 
 
 @nightly
-def test_a_landing_again_that_is_killed(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_relanding_is_resumed(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: killed between two batches, or before the check is recorded: the next landing does the rest."""
     people = make_feed(on_lost_rows="land_again")
     _land_three(people)

@@ -90,10 +90,10 @@ def test_objects_land_once_and_a_changed_one_again(
     ]
 
 
-def test_a_wrong_secret_is_a_clear_error_that_does_not_tell_it(
+def test_a_wrong_secret_is_reported_without_its_value(
     people: FeedFolder, prefix: str, store: ObjectStore
 ) -> None:
-    """R1.4: what is wrong, where, what to do; nothing lands, and the secret is not told."""
+    """R1.4: the message says what is wrong, where and what to do; nothing lands, and no secret is shown."""
     people.write("dt=2025-01-01/one.csv", "id,name\n1,Ada\n")
     wrong = f"wrong-{prefix}"
     store.bucket(wrong)

@@ -125,7 +125,7 @@ def test_cells_become_text(tmp_path: Path) -> None:
 
 
 def test_a_workbook_that_cannot_land_says_why(tmp_path: Path) -> None:
-    """R1.4: the sheets are named; what is no workbook, or damaged, or too large, is told apart."""
+    """R1.4: the message lists the sheets; invalid, damaged and too large workbooks get different messages."""
     two = workbook({"Jan": PEOPLE, "Feb": PEOPLE, "Notes": []})
     several = "it has several sheets: set the option `sheet` to one of 'Jan', 'Feb', 'Notes'"
     assert converted(tmp_path, two) == several

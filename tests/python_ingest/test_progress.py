@@ -15,21 +15,23 @@ from tidemark.base.output import Output
 pytestmark = pytest.mark.R1
 
 
-def test_batches_are_told(make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]) -> None:
-    """R1.1: files, bytes and rows of how many, the rate, what is left; the end is told by others."""
+def test_progress_is_reported_after_each_batch(
+    make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R1.1: landed and total files, bytes and rows, the rate, the time left; not the end of the landing."""
     people = make_feed(max_files=2)
     for number in range(5):
         people.write(f"{number}.csv", f"id,name\n{number},Ada\n")
     output = Output()
     output.as_json = True
     Lander(people.spark, people.feed, people.ops_schema, progress=Progress("people", output)).land()
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     facts = [
-        (line["event"], line["files"], line["files_of"], line["bytes_of"], line["rows"]) for line in told
+        (line["event"], line["files"], line["files_of"], line["bytes_of"], line["rows"]) for line in events
     ]
     assert facts == [("progress", 2, 5, 70, 2), ("progress", 4, 5, 70, 4)]
-    assert (told[0]["bytes"], told[1]["bytes"]) == (28, 56)
-    assert told[0]["said"].startswith("people: 2 of 5 files, 28 bytes of 70 bytes, 2 rows, ")
+    assert (events[0]["bytes"], events[1]["bytes"]) == (28, 56)
+    assert events[0]["message"].startswith("people: 2 of 5 files, 28 bytes of 70 bytes, 2 rows, ")
 
 
 def test_on_a_terminal_it_is_a_bar(make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_broken_records_are_kept_with_file_and_reason(make_feed: MakeFeed) -> No
 
 
 @pytest.mark.core
-def test_a_mended_record_is_replayed_once(make_feed: MakeFeed) -> None:
+def test_a_corrected_record_is_replayed_once(make_feed: MakeFeed) -> None:
     """R1.4, R1.5: after a fix in ops.rejected_records; what is still broken waits; again changes nothing."""
     people = make_feed()
     people.write("a.csv", "name,id\nAda,1\nBob,2,more\nCy\n")
@@ -72,7 +72,7 @@ def test_a_mended_record_is_replayed_once(make_feed: MakeFeed) -> None:
     assert people.states()[-1] == ("b.csv", "landed", 3, 1)
 
 
-def test_another_option_mends_all(make_feed: MakeFeed) -> None:
+def test_one_option_fixes_all_files(make_feed: MakeFeed) -> None:
     """R1.4: the declaration was wrong: with the right one, records are replayed and files land."""
     people = make_feed({"id": "bigint", "tags": "array<string>"}, "json")
     people.write("a.json", '[{"id": 1}, {"id": 2, "tags": ["x"]}]\n{"id": 3}\n')

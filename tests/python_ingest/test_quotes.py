@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from python_ingest.feeds.csv_grammar import Grammar, in_python
-from python_ingest.files import inspection
+from python_ingest.files import contents
 from python_ingest.files.formats import csv_header
 from python_ingest.files.formats.lines import CONTROLS, HOLDS_NUL, ILLEGIBLE, OPEN
 from python_ingest.files.landing import Lander
@@ -159,8 +159,8 @@ def test_control_characters_and_lines_as_records(make_feed: MakeFeed) -> None:
 
 def test_files_too_large_for_one_text(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.4: their records are read by RFC 4180 alone; in doubt the file is set aside, and the others land."""
-    monkeypatch.setattr(inspection, "SMALL_BYTES", 0)
-    monkeypatch.setattr(inspection, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(contents, "SMALL_BYTES", 0)
+    monkeypatch.setattr(contents, "WHOLE_BYTES", 0)
     monkeypatch.setattr(csv_header, "WHOLE_BYTES", 0)
     people = make_feed(COLUMNS)
     people.write("good.csv", 'id,n,note\n1,2,"a\nb"\n3,4,"c ""d"""\n')
@@ -205,7 +205,7 @@ def test_the_records_of_a_text() -> None:
             assert first is None or grammar.comment or first in (records[0], f"\ufeff{records[0]}"), text
 
 
-def test_spark_splits_alike(spark: SparkSession) -> None:
+def test_spark_splits_records_the_same_way(spark: SparkSession) -> None:
     """R1.1: Java's expressions find what Python's find; texts whose lines are closed are their lines."""
     texts = spark.createDataFrame([(text,) for text in TEXTS], "text string").coalesce(1)
     kinds = [f.regexp_extract_all("text", f.lit(grammar.records()), f.lit(1)) for grammar in GRAMMARS]

@@ -180,7 +180,7 @@ REFUSED: dict[str, tuple[pa.Table, str]] = {
 
 
 def test_odd_files_of_parquet(make_feed: MakeFeed) -> None:
-    """R5.1: `p_ns`, `p_bigdec`: nanoseconds land in microseconds; each other type has its sentence."""
+    """R5.1: `p_ns`, `p_bigdec`: nanoseconds land in microseconds; each other type has its own message."""
     people = make_feed({"id": "bigint", "v": "timestamp"}, "parquet", pattern="*.parquet")
     for name, (table, _) in REFUSED.items():
         pyarrow.parquet.write_table(table, people.folder / f"{name}.parquet")
@@ -238,7 +238,7 @@ LIST = {
 
 
 def test_odd_files_of_avro(make_feed: MakeFeed) -> None:
-    """R5.1: `a_rec`: a record in itself has its sentence; unions, enums, bytes, NULL alone and times land."""
+    """R5.1: `a_rec`: a recursive record has its own error; unions, enums, bytes, NULL and times land."""
     people = make_feed({"id": "bigint", "v": "string"}, "avro", pattern="*.avro")
     avro(people, "list", ["null", LIST], [{"n": 1, "next": None}])
     wide = {"type": "bytes", "logicalType": "decimal", "precision": 50, "scale": 2}

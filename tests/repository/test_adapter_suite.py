@@ -21,7 +21,7 @@ def test_each_class_of_dbt_is_run_or_left_out_with_a_reason() -> None:
     assert missing == []
 
 
-def test_what_is_left_out_exists_and_is_not_run() -> None:
+def test_excluded_tests_exist_and_do_not_run() -> None:
     """A reason that no class needs is deleted."""
     of_dbt, suite = classes_of_package(), classes_of_suite().values()
     for known in NOT_APPLICABLE:

@@ -56,7 +56,7 @@ class Installed:
         subprocess.run([*uv, "pip", "install", *options, wanted], check=True)
         self.project = folder / "my own shop"
 
-    def said(self, program: str, *arguments: str, code: int = 0, **settings: str) -> str:
+    def output_of(self, program: str, *arguments: str, code: int = 0, **settings: str) -> str:
         return output_of([str(self.bin / program), *arguments], self.project, settings, code=code)
 
     def write(self, name: str, text: str) -> None:
@@ -81,10 +81,10 @@ def built(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """R1.1: a project of one's own from `init`, with a file of one's own, in a folder with spaces, built."""
     alone = Installed(wheel, tmp_path_factory.mktemp("alone"))
     alone.project.mkdir()
-    assert "linked .jars" in alone.said("tidemark", "init", ".")
+    assert "linked .jars" in alone.output_of("tidemark", "init", ".")
     alone.write("data/raw/bills/bills_1.csv", BILLS)
-    assert "wrote models/silver/bills/bills.sql" in alone.said("tidemark", "add", "data/raw/bills")
-    printed = alone.said("tidemark", "run")
+    assert "wrote models/silver/bills/bills.sql" in alone.output_of("tidemark", "add", "data/raw/bills")
+    printed = alone.output_of("tidemark", "run")
     assert "silver.bills 3 inserted" in printed
     assert "tests passed" in printed
     return alone
@@ -99,39 +99,43 @@ def installed(wheel: Path, built: Installed, extra: str, tmp_path: Path) -> Inst
 
 def test_the_package_alone(built: Installed) -> None:
     """The tables are proved; `doctor` finds nothing; what needs an extra names it."""
-    printed = built.said("tidemark", "verify")
+    printed = built.output_of("tidemark", "verify")
     assert "silver.bills 3 rows, 0 rows differ" in printed
     assert "gold.daily_orders 2 rows, 0 rows differ" in printed
-    assert "Nothing found." in built.said("tidemark", "doctor", "--skip", "support", "--skip", "limits")
-    printed = built.said("tidemark", "report", code=1)
+    assert "Nothing found." in built.output_of("tidemark", "doctor", "--skip", "support", "--skip", "limits")
+    printed = built.output_of("tidemark", "report", code=1)
     assert "Install it with `pip install 'dbt-tidemark[report]'`." in printed
-    assert "Registered adapter: tidemark=" in built.said("dbt", "parse")
+    assert "Registered adapter: tidemark=" in built.output_of("dbt", "parse")
     for extra in MODULES.keys() - {"erase"}:  # Tidemark always needs pyarrow
-        built.said("python", "-c", f"import {MODULES[extra].split(',')[0]}", code=1)
+        built.output_of("python", "-c", f"import {MODULES[extra].split(',')[0]}", code=1)
 
 
 @pytest.mark.parametrize("extra", sorted(MODULES))
 def test_an_extra(installed: Installed, extra: str) -> None:
     """Its modules can be imported, and the command that needs it works or meets no missing package."""
-    installed.said("python", "-c", f"import {MODULES[extra]}")
+    installed.output_of("python", "-c", f"import {MODULES[extra]}")
     if extra in SERVED:
         profile = f"my_own_shop: {{outputs: {{served: {SERVED[extra]}}}, target: served}}"
         installed.write("profiles.yml", profile)
-        checked = installed.said("tidemark", "--log-format", "json", "doctor", "--skip", "support", code=1)
+        checked = installed.output_of(
+            "tidemark", "--log-format", "json", "doctor", "--skip", "support", code=1
+        )
         levels = dict(re.findall(r'"name": "([\w-]+)", "level": "(\w+)"', checked))
         assert (levels["packages"], levels["spark-server"]) == ("ok", "error")
     elif extra == "dagster":
-        installed.said("dagster", "definitions", "validate", "-m", "tidemark.orchestration")
+        installed.output_of("dagster", "definitions", "validate", "-m", "tidemark.orchestration")
     elif extra == "erase":
         secret = {ERASURE_KEY: "a secret of this test"}
-        printed = installed.said("tidemark", "erase", "--feed", "bills", "--key", "bill_id=2", **secret)
+        printed = installed.output_of("tidemark", "erase", "--feed", "bills", "--key", "bill_id=2", **secret)
         assert "0 hits" in printed
     elif extra == "lineage":
         installed.write("data/raw/bills/bills_2.csv", LATE)
-        assert "bronze.bills 1 file landed, 1 row" in installed.said("tidemark", "land", "bills", **EVENTS)
+        assert "bronze.bills 1 file landed, 1 row" in installed.output_of(
+            "tidemark", "land", "bills", **EVENTS
+        )
         events = [json.loads(line) for line in (installed.project / "events.ndjson").read_text().splitlines()]
         assert {event["producer"] for event in events} == {address()}
         assert any(event["job"]["name"].endswith(".land.bills") for event in events)
     else:
-        installed.said("tidemark", "report", "--out", "page.html")
+        installed.output_of("tidemark", "report", "--out", "page.html")
         assert "<svg" in (installed.project / "page.html").read_text()

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.R1, pytest.mark.core]
-DECISION = ROOT / "docs/decisions/0040-what-is-used-of-dbt-core.md"
+DECISION = ROOT / "docs/decisions/0040-use-of-dbt-core.md"
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -83,9 +83,9 @@ def test_the_wheel_holds_the_packages_alone(wheel: Path) -> None:
 
 def test_the_wheel_has_no_commands_of_the_repository(python: Path, project: Path) -> None:
     """`demo`, `tour` and `simulate` are in dev/, which is not in the wheel; all others are there."""
-    said = output_of([str(python.with_name("tidemark")), "--help"], project)
-    assert [name for name in ("demo", "tour", "simulate") if f"│ {name} " in said] == []
-    assert [name for name in ("land", "run", "verify", "serve") if f"│ {name} " not in said] == []
+    message = output_of([str(python.with_name("tidemark")), "--help"], project)
+    assert [name for name in ("demo", "tour", "simulate") if f"│ {name} " in message] == []
+    assert [name for name in ("land", "run", "verify", "serve") if f"│ {name} " not in message] == []
 
 
 def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     assert output_of(where, project).startswith(str(python.parents[1]))
 
     assert "linked .jars" in tidemark("init")
-    said = tidemark("run")
-    assert "main.customers 2 inserted" in said
-    assert "dbt build 2 tests passed" in said
+    message = tidemark("run")
+    assert "main.customers 2 inserted" in message
+    assert "dbt build 2 tests passed" in message
     with (project / "seeds/raw_orders.csv").open("a") as orders:
         orders.write("4,Ada,5\n5,Edsger,1\n")
     assert "main.customers 1 inserted, 1 updated" in tidemark("run")
@@ -112,9 +112,9 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     settings[ERASURE_KEY] = "a secret of these tests"
     (project / "logs/dbt.log.1").write_text(f"Command: dbt run --vars '{{who: {EMAIL}}}'\n")
     (project / "target/run_results.json").write_text(f'{{"args": {{"vars": "{EMAIL}"}}}}')
-    said = tidemark("erase", "--feed", "people", "--key", f"email={EMAIL}")
-    assert "0 hits" in said
-    assert "folder logs 1 file with values of the person" in said
+    message = tidemark("erase", "--feed", "people", "--key", f"email={EMAIL}")
+    assert "0 hits" in message
+    assert "folder logs 1 file with values of the person" in message
     lock = project / "lake/.lock"
     assert (lock.stat().st_mode & 0o777, lock.read_text().partition("(")[2]) == (0o600, "tidemark erase)")
     written = [project / name for name in ("lake", "target", "logs")]

@@ -97,21 +97,21 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.delenv("TIDEMARK_SCHEMA", raising=False)
         for name, value in environment.items():
             patch.setenv(name, value)
-        told = Story(folder, definitions_of(project, dg.RetryPolicy(max_retries=0)), instance)
-        told.look()
+        story = Story(folder, definitions_of(project, dg.RetryPolicy(max_retries=0)), instance)
+        story.look()
         write_file(raw, 1)
-        told.look()
-        told.run("land: written but not confirmed")
-        told.look()
+        story.look()
+        story.run("land: written but not confirmed")
+        story.look()
         if NIGHTLY:
-            told.definitions = definitions_of(project, ONE_RETRY)
-            told.run("build: first run: no checkpoint yet")
+            story.definitions = definitions_of(project, ONE_RETRY)
+            story.run("build: first run: no checkpoint yet")
         else:
-            told.run()
+            story.run()
         write_file(raw, 2)
-        told.look()
-        told.look()
-        yield told
+        story.look()
+        story.look()
+        yield story
 
 
 def test_a_failed_step_stops_those_after_it(story: Story) -> None:
@@ -127,7 +127,7 @@ def test_the_next_run_resumes(story: Story) -> None:
     assert story.runs[1].success
     made = story.made(1)
     assert made.keys() == {"bronze/people", *MODELS}
-    assert made["bronze/people"]["said"].startswith("finished batch")
+    assert made["bronze/people"]["message"].startswith("finished batch")
 
 
 @nightly
@@ -137,7 +137,7 @@ def test_a_killed_step_is_tried_again(story: Story) -> None:
     assert story.events(1, dg.DagsterEventType.STEP_FAILURE) == []
 
 
-def test_nothing_is_done_twice(story: Story, spark: SparkSession) -> None:
+def test_retried_steps_write_nothing_twice(story: Story, spark: SparkSession) -> None:
     """R4.5: each table is what the first file gives."""
     for table, expected in expected_tables(1).items():
         schema, _, name = table.partition(".")
@@ -167,7 +167,7 @@ def test_the_schedule_starts_the_job(story: Story) -> None:
     assert len(schedule.evaluate_tick(context).run_requests or []) == 1
 
 
-def test_a_held_lake_is_said_in_one_sentence(story: Story) -> None:
+def test_a_locked_lake_is_reported_in_one_line(story: Story) -> None:
     """R4.5: a run beside another process fails with the holder's name, and does no harm."""
     holder = (
         "import sys; from pathlib import Path; from tidemark.lake.lock import hold;"

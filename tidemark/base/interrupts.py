@@ -22,7 +22,7 @@ from typing import Any
 from tidemark.base.output import output
 
 CODE = 128 + signal.SIGINT
-SAID = "Interrupted. Committed data is safe; run the same command again to continue."
+INTERRUPTED = "Interrupted. Committed data is safe; run the same command again to continue."
 SECONDS = 3.0  # time for Spark to end by itself
 
 Handler = Callable[[int, "FrameType | None"], Any]
@@ -40,7 +40,9 @@ def end(number: int, frame: FrameType | None, last: Callable[[], object] | None 
     if output.console.is_terminal and not output.as_json:
         output.console.show_cursor()
     # without print(), because the process may be inside another print()
-    text = json.dumps({"event": "interrupted", "said": SAID}) if output.as_json else f"\n{SAID}"
+    text = (
+        json.dumps({"event": "interrupted", "message": INTERRUPTED}) if output.as_json else f"\n{INTERRUPTED}"
+    )
     os.write(1 if output.as_json else 2, f"{text}\n".encode())
     for stream in (1, 2):  # hide what other threads print when Spark ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)

@@ -1,8 +1,7 @@
-"""Say an error of dbt or Spark in a few lines, without what only a developer of Spark reads.
+"""Shorten an error of dbt or Spark to a few lines for a user.
 
-Stack traces, names of Java classes, query plans, attribute ids (`id#12`), log lines and macros of the engine
-go; dbt's log and `--debug` have them. What stays is Spark's error class and its sentence, with a remedy where
-there is a better one.
+Removes stack traces, Java class names, query plans, attribute ids (`id#12`), log lines and macros of the
+engine; dbt's log and `--debug` show them. Keeps Spark's error class and message, with a remedy if known.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import re
 import textwrap
 
-MOST_LINES = 12
-RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (?P<said>.*?)(?: SQLSTATE: \w+)?(?:\n|$)")
+MAX_LINES = 12
+RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (?P<text>.*?)(?: SQLSTATE: \w+)?(?:\n|$)")
 ERROR = re.compile(r"\[[A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)*\] ")
-# what only says that something failed, above what did
+# wrappers that only report a failure, without its cause
 WRAPPERS = re.compile(r"\[(?:INTERNAL_ERROR|TASK_WRITE_FAILED|WRITE_FAILED|FAILED_READ_FILE\.NO_HINT)\S*\] ")
 JAVA = r"(?:org|javax?|scala|com|io\.delta)\.(?:[a-z]\w*\.)+[A-Z][\w$]*"
 CLASS = re.compile(rf"{JAVA}: |\({JAVA}\) |{JAVA}$")
@@ -30,7 +29,7 @@ SOURCE = re.compile(r"\s*== (?:SQL|DataFrame)\b.*")
 POINTED = re.compile(r"== SQL[^\n]*==\n(?P<text>[^\n]*)\n(?P<before>[ -]*)(?P<under>\^+)")
 PLAN = re.compile(r"\s*[:+| -]*[+:]- ")
 PLACE = re.compile(r";? *\(?line (?P<line>\d+),? pos(?:ition)? \d+\)?;?")
-PLACE_SAID = re.compile(r" \(line \d+\)$")
+LINE_NUMBER = re.compile(r" \(line \d+\)$")
 STATE = re.compile(r";? SQLSTATE: \w+")
 ATTRIBUTE = re.compile(r"(?<=[\w)`])#\d+L?\b")
 NO_CODE = re.compile(rf"{ERROR.pattern}| in config: Vars supplied to .*")
@@ -66,24 +65,24 @@ def plain_message(message: str | None, sql: str = "") -> str:
     """
     message = (message or "").replace("\r", "")
     if raised := RAISED.search(message):
-        said = raised["said"].strip()
-        return ATTRIBUTE.sub("", said) if said.endswith("is not true!") else said
+        text = raised["text"].strip()
+        return ATTRIBUTE.sub("", text) if text.endswith("is not true!") else text
     if MEMORY.search(message):
         return TOO_SMALL
     if unknown := UNKNOWN.search(message):
         return f"Spark stopped with {unknown['name']}, and has no text for it."
     if "Traceback (most recent call last)" in message:
         return _of_python(message)
-    lines = [_tidy(line, sql) for line in _telling(message.splitlines())]
+    lines = [_tidy(line, sql) for line in _relevant_lines(message.splitlines())]
     text = textwrap.dedent("\n".join(line for line in lines if line.strip()))
     pointed = POINTED.search(message)
     if pointed is None or " (at `" in text:
         return text
-    return PLACE_SAID.sub("", text) + _quoted(_under(pointed))
+    return LINE_NUMBER.sub("", text) + _quoted(_under(pointed))
 
 
 def text_of(error: BaseException) -> str:
-    """Return the text of an error; PySpark asks Java for it, which may fail in its turn."""
+    """Return the text of an error; PySpark asks Java for it, and this call may fail, too."""
     try:
         return str(error) or type(error).__name__
     except Exception as failed:
@@ -102,8 +101,8 @@ def first_sentence(message: str) -> str:
         message: the message, with all that Spark and Java add to it.
     """
     lines = [line.strip() for line in plain_message(message).splitlines() if line.strip()]
-    said = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
-    return NO_CODE.sub("", said).strip() or "no reason is given"
+    text = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
+    return NO_CODE.sub("", text).strip() or "no reason is given"
 
 
 def _of_python(message: str) -> str:
@@ -118,7 +117,7 @@ def _of_python(message: str) -> str:
     return f"A Python function failed: {last}" if "Python worker" in message else last
 
 
-def _telling(lines: list[str]) -> list[str]:
+def _relevant_lines(lines: list[str]) -> list[str]:
     """Return the lines that say what failed: those of the message, or of the cause of a failed job."""
     parts: list[list[str]] = [[]]  # the message, and each of its causes
     skipping = False
@@ -131,10 +130,10 @@ def _telling(lines: list[str]) -> list[str]:
         elif not skipping and not _is_noise(line):
             parts[-1].append(line)
             skipping = line.rstrip().endswith(";") and bool(STATE.search(line))  # the plan follows
-    told = [part for part in parts if any(line.strip() for line in part)]
-    if len(told) > 1:
-        return _best(told)
-    return told[0][:MOST_LINES] if told else []
+    with_text = [part for part in parts if any(line.strip() for line in part)]
+    if len(with_text) > 1:
+        return _best(with_text)
+    return with_text[0][:MAX_LINES] if with_text else []
 
 
 def _best(parts: list[list[str]]) -> list[str]:
@@ -142,8 +141,8 @@ def _best(parts: list[list[str]]) -> list[str]:
     for part in parts:
         text = " ".join(part)
         if any(not WRAPPERS.match(found[0]) for found in ERROR.finditer(text)):
-            return part[:MOST_LINES]
-    return next(part for part in reversed(parts) if CLASS.sub("", " ".join(part)).strip())[:MOST_LINES]
+            return part[:MAX_LINES]
+    return next(part for part in reversed(parts) if CLASS.sub("", " ".join(part)).strip())[:MAX_LINES]
 
 
 def _is_noise(line: str) -> bool:

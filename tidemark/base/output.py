@@ -29,26 +29,26 @@ class Output:
         if not self.console.is_terminal:
             self.console = Console(highlight=False, soft_wrap=True, width=NARROW)
 
-    def row(self, event: str, name: str, said: str, seconds: float, **facts: Any) -> None:
+    def row(self, event: str, name: str, message: str, seconds: float, **facts: Any) -> None:
         """Print the result of a table or a step, with its seconds; `facts` are for JSON."""
         if self.as_json:
-            self._object(event, name=name, said=said, seconds=round(seconds, 3), **facts)
+            self._object(event, name=name, message=message, seconds=round(seconds, 3), **facts)
         else:
-            self.console.print(f"  {name:<36} {said:<44} {seconds:6.1f} s", markup=False)
+            self.console.print(f"  {name:<36} {message:<44} {seconds:6.1f} s", markup=False)
 
-    def note(self, event: str, said: str, *, style: str = "yellow", **facts: Any) -> None:
+    def note(self, event: str, message: str, *, style: str = "yellow", **facts: Any) -> None:
         """Print a note on the previous row."""
         if self.as_json:
-            self._object(event, said=said, **facts)
+            self._object(event, message=message, **facts)
         else:
-            self.console.print(f"  [{style}]{event}[/] {escape(said)}")
+            self.console.print(f"  [{style}]{event}[/] {escape(message)}")
 
-    def text(self, said: str, event: str = "text", **facts: Any) -> None:
+    def text(self, message: str, event: str = "text", **facts: Any) -> None:
         """Print a line unchanged."""
         if self.as_json:
-            self._object(event, said=said.strip(), **facts)
+            self._object(event, message=message.strip(), **facts)
         else:
-            self.console.print(said, markup=False)
+            self.console.print(message, markup=False)
 
     @contextmanager
     def status(self, label: str) -> Iterator[Status | None]:

@@ -43,10 +43,10 @@ def add_feed(  # noqa: PLR0913
     read = partial(sample_of, lambda: warm_session(project.root), choices=choices)
     feed, gold, files = add(path, name, key, project, read, dates=dates)
     for column in feed.columns:
-        said = column_line(column)
-        output.text(f"  {column.name:<28} {said}", "column", name=column.name, type=column.type)
-    for event, said in notes_of(feed, gold):
-        output.note(event, said)
+        message = column_line(column)
+        output.text(f"  {column.name:<28} {message}", "column", name=column.name, type=column.type)
+    for event, message in notes_of(feed, gold):
+        output.note(event, message)
     for file in files:
         output.text(f"  wrote {file}", "wrote", file=file)
     output.text(

@@ -33,7 +33,7 @@ def build_models(options: Sequence[str] = (), project: Project | None = None) ->
             options, lambda name: status.update(f"dbt build: {name}") if status else None, manifest
         )
     for table in built.tables:
-        output.row("built", table.table, table.said, table.seconds, rows=table.rows)
+        output.row("built", table.table, table.message, table.seconds, rows=table.rows)
     for name, message in built.warned:
         output.note("warning", f"{name}: {message}", node=name)
     for name, message in built.failed:

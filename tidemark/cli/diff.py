@@ -42,10 +42,10 @@ def show_differences(
     keys = node.config.get("unique_key") or []
     by = [keys] if isinstance(keys, str) else list(keys)
     found = differences(spark, table, by, before, after)
-    said = ", ".join(f"{number:,} {kind}" for kind, number in found.counts.items() if number)
+    message = ", ".join(f"{number:,} {kind}" for kind, number in found.counts.items() if number)
     columns = {"columns_added": found.columns_added, "columns_removed": found.columns_removed}
     facts: dict[str, Any] = {"before": before, "after": after, **found.counts, **columns}
-    output.row("compared", table, said or "no row differs", time.monotonic() - started, **facts)
+    output.row("compared", table, message or "no row differs", time.monotonic() - started, **facts)
     for word, names in (("new", found.columns_added), ("gone", found.columns_removed)):
         if names:
             output.note("columns", f"{word}, and not compared: {', '.join(names)}")

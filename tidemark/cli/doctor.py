@@ -66,20 +66,20 @@ def examine(without: Sequence[str], *, is_deep: bool, today: date | None = None)
 def _print(name: str, checked: Checked) -> None:
     if output.as_json:
         findings = [
-            {"level": one.level.word, "said": one.said, "fix": one.fix} for one in checked.worst_first
+            {"level": one.level.word, "message": one.message, "fix": one.fix} for one in checked.worst_first
         ]
         level = "skipped" if checked.level is Level.SKIPPED else checked.level.word
-        output.text(checked.said, "checked", name=name, level=level, findings=findings)
+        output.text(checked.message, "checked", name=name, level=level, findings=findings)
         return
     style = "dim" if checked.level is Level.SKIPPED else "default"
     line = Text(f"  {checked.level.word:<{LEVEL}}", STYLES[checked.level])
     line.append(f"{name:<{NAME}}", style)
-    line.append(_wrapped(checked.said, INDENT + " " * NAME), style)
+    line.append(_wrapped(checked.message, INDENT + " " * NAME), style)
     output.console.print(line)
     for finding in checked.worst_first:
         # the line of the check has the worst level
         level = "" if finding.level is checked.level else f"{finding.level.word}: "
-        output.console.print(Text(f"{INDENT}{_wrapped(level + finding.said, INDENT)}"))
+        output.console.print(Text(f"{INDENT}{_wrapped(level + finding.message, INDENT)}"))
         output.console.print(Text(f"{INDENT}→ {_wrapped(finding.fix, f'{INDENT}  ')}"))
 
 
@@ -93,13 +93,13 @@ def _wrapped(text: str, indent: str) -> str:
 
 def _sum_up(found: Counter[Level]) -> None:
     counts = {level: found[level] for level in (Level.ERROR, Level.WARNING, Level.NOTE) if found[level]}
-    said = ", ".join(count_of(number, level.word) for level, number in counts.items()) or "Nothing found"
+    message = ", ".join(count_of(number, level.word) for level, number in counts.items()) or "Nothing found"
     numbers = {f"{level.word}s": found[level] for level in (Level.ERROR, Level.WARNING, Level.NOTE)}
-    output.text(f"\n{said}." if not output.as_json else said, "doctor", **numbers)
+    output.text(f"\n{message}." if not output.as_json else message, "doctor", **numbers)
 
 
 def main() -> None:
-    """Run the checks where `tidemark` itself cannot start, for want of a package."""
+    """Run the checks if `tidemark` cannot start because a package is missing."""
     sys.exit(0 if examine(sys.argv[1:], is_deep=False) else 1)
 
 

@@ -20,7 +20,7 @@ from tidemark.project_with_feeds import ProjectWithFeeds
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SHOWN = 20  # hits
+MAX_HITS_SHOWN = 20  # hits
 
 
 class FoundError(TidemarkError):
@@ -65,9 +65,9 @@ def erase_person(
     if only_plan:
         for step in erasure.plan():
             output.row(
-                "planned", step.table, f"{count_of(step.rows, 'row')}: {step.said}", 0.0, rows=step.rows
+                "planned", step.table, f"{count_of(step.rows, 'row')}: {step.message}", 0.0, rows=step.rows
             )
-        _tell_files(erasure)
+        _print_files(erasure)
         return
     with locked(f"{project.ops_schema}.landing", *project.tables):
         _run(erasure)
@@ -76,21 +76,23 @@ def erase_person(
 def _run(erasure: Erasure) -> None:
     started = time.monotonic()
     for step in erasure.run():
-        said = f"{count_of(step.rows, 'row')} {step.said}" if step.rows else step.said
-        output.row("erased", step.table, said, time.monotonic() - started, rows=step.rows)
+        message = f"{count_of(step.rows, 'row')} {step.message}" if step.rows else step.message
+        output.row("erased", step.table, message, time.monotonic() - started, rows=step.rows)
         started = time.monotonic()
-    _tell_files(erasure)
+    _print_files(erasure)
     proof, personal = erasure.proof, erasure.personal
-    said = f"{count_of(len(proof.tables), 'table')}, {count_of(proof.files, 'file')}: {len(proof.hits)} hits"
-    output.row("proved", "proof", said, time.monotonic() - started, hits=proof.hits, files=proof.files)
+    message = (
+        f"{count_of(len(proof.tables), 'table')}, {count_of(proof.files, 'file')}: {len(proof.hits)} hits"
+    )
+    output.row("proved", "proof", message, time.monotonic() - started, hits=proof.hits, files=proof.files)
     if proof.short:
-        said = (
+        message = (
             f"{', '.join(proof.short)} has fewer than {SHORTEST} characters: searched in tables, not in bytes"
         )
-        output.note("short", said, columns=proof.short)
+        output.note("short", message, columns=proof.short)
         if proof.keyless:
-            said = f"{first_of(proof.keyless)}: no model writes them, nor have they the key; look there"
-            output.note("not searched", said, tables=proof.keyless)
+            message = f"{first_of(proof.keyless)}: no model writes them, nor have they the key; look there"
+            output.note("not searched", message, tables=proof.keyless)
     if not erasure.person.feed.external.pii:
         output.note(
             "no pii", f"feed '{erasure.person.feed.name}' declares no `pii` columns to search in bytes"
@@ -100,26 +102,26 @@ def _run(erasure: Erasure) -> None:
             "incomplete", "the values of `pii` columns are erased already, so their bytes are not searched"
         )
     for column, number in personal.shared.items():
-        said = f"{count_of(number, 'value')} of {column} not searched: other persons have the same"
-        output.note("shared", said, column=column)
+        message = f"{count_of(number, 'value')} of {column} not searched: other persons have the same"
+        output.note("shared", message, column=column)
     if proof.hits:
-        listed = "".join(f"\n    {hit}" for hit in proof.hits[:SHOWN])
+        listed = "".join(f"\n    {hit}" for hit in proof.hits[:MAX_HITS_SHOWN])
         raise FoundError(
             f"The person is still in {count_of(len(proof.hits), 'place')}:{listed}",
             "Delete these by hand, or see docs/erasure.md; then run the same command again.",
         )
 
 
-def _tell_files(erasure: Erasure) -> None:
+def _print_files(erasure: Erasure) -> None:
     feed, files = erasure.person.feed, erasure.landed.files()
     if files and isinstance(feed, FileFeed):
-        said = f"{first_of(files, SHOWN)}: files of the feed, which still have the person; delete them there"
-        output.note("raw files", said, paths=files)
+        named = first_of(files, MAX_HITS_SHOWN)
+        message = f"{named}: files of the feed, which still have the person; delete them there"
+        output.note("raw files", message, paths=files)
     elif files:
-        said = f"{feed.external.source} may still have the person; delete them there"
-        output.note("source", said, paths=files)
+        message = f"{feed.external.source} may still have the person; delete them there"
+        output.note("source", message, paths=files)
     if examples := erasure.examples():
-        said = (
-            f"{first_of(examples, SHOWN)}: files of the project with values of the person; replace them there"
-        )
-        output.note("examples", said, paths=examples)
+        named = first_of(examples, MAX_HITS_SHOWN)
+        message = f"{named}: files of the project with values of the person; replace them there"
+        output.note("examples", message, paths=examples)

@@ -36,7 +36,7 @@ def show_plans(
             output.text(f"    not known: {plan.failed}")
         for read in plan.reads:
             size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
-            output.text(f"    reads {read.source} {read.said}{size}")
+            output.text(f"    reads {read.source} {read.message}{size}")
             if read.touches:
                 output.text(f"    goes back to {read.source} for {read.touches}")
         if not plan.reads and plan.failed is None and not plan.unproven:
@@ -48,9 +48,8 @@ def show_plans(
     failed = [plan.table for plan in plans if plan.failed is not None]
     if failed:
         raise UnprovenError(
-            f"It is not known what the next run would do with {count_of(len(failed), 'table')}: "
-            f"{', '.join(failed)}.",
-            "The lines above say why.",
+            f"Cannot plan the next run of {count_of(len(failed), 'table')}: {', '.join(failed)}.",
+            "See the lines above for the reason.",
         )
 
 

@@ -22,10 +22,10 @@ def undo(
     run: Annotated[str, typer.Argument(help=RUN, metavar="RUN")],
     with_later: Annotated[
         bool,
-        typer.Option("--with-later", help="Take back later runs that depend on it, too, the newest first."),
+        typer.Option("--with-later", help="Also undo later runs that depend on it, newest first."),
     ] = False,
 ) -> None:
-    """Set the tables that a run wrote back to the versions of before, and its checkpoints with them."""
+    """Undo a run: restore its tables and checkpoints to their previous versions."""
     lakehouse = opened()
     undo_run(warm_session(lakehouse.root), lakehouse, run, with_later=with_later)
 
@@ -51,7 +51,7 @@ def reproduce(
         typer.Option("--allow-dirty", help="Build with the commit's files if the run's files differed."),
     ] = False,
     variables: Annotated[
-        str, typer.Option("--vars", help="Values of variables that the run did not record: secrets.")
+        str, typer.Option("--vars", help="Secret variables as {name: value}; runs do not record them.")
     ] = "{}",
 ) -> None:
     """Build a run's tables as queries, from its commit and the versions that it read; compare row by row."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from python_ingest import land as landing
 from python_ingest.feeds.declarations import Feed
-from python_ingest.land import AS_EVER, How, raise_failed
+from python_ingest.land import DEFAULT_OPTIONS, LandingOptions, raise_failed
 from tidemark.base.errors import DeclarationError, TidemarkError
 from tidemark.engine.project import Project
 from tidemark.operate.lineage.landings import report_landing
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def land(
-    spark: SparkSession, project: Project, feeds: Sequence[Feed | DeclarationError], *, how: How = AS_EVER
+    spark: SparkSession,
+    project: Project,
+    feeds: Sequence[Feed | DeclarationError],
+    *,
+    options: LandingOptions = DEFAULT_OPTIONS,
 ) -> list[Any]:
     """Land feeds and print a line for each; if one feed fails, the others still land.
 
@@ -26,7 +30,7 @@ def land(
         spark: the session.
         project: the project.
         feeds: the feeds; of those with an invalid declaration, the error.
-        how: the options of the landing.
+        options: the options of the landing.
 
     Returns:
         The outcomes of the feeds that landed.
@@ -37,8 +41,8 @@ def land(
         DeclarationError: when the declaration of the only feed is invalid.
         SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
     """
-    # a single error is printed as that of the command
-    outcomes, failed = land_each(spark, project, feeds, how=how, prints_errors=len(feeds) > 1)
+    # a single error becomes the command's error
+    outcomes, failed = land_each(spark, project, feeds, options=options, prints_errors=len(feeds) > 1)
     raise_failed(failed, of=len(feeds))
     return outcomes
 
@@ -48,7 +52,7 @@ def land_each(
     project: Project,
     feeds: Sequence[Feed | DeclarationError],
     *,
-    how: How = AS_EVER,
+    options: LandingOptions = DEFAULT_OPTIONS,
     prints_errors: bool = True,
 ) -> tuple[list[Any], dict[str, TidemarkError]]:
     """Land feeds as `land` does; return the outcomes, and the errors by the names of the feeds that failed.
@@ -58,14 +62,14 @@ def land_each(
     """
     report = partial(report_landing, spark, project)
     return landing.land_each(
-        spark, project.ops_schema, feeds, how=how, prints_errors=prints_errors, report=report
+        spark, project.ops_schema, feeds, options=options, prints_errors=prints_errors, report=report
     )
 
 
-def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], how: How) -> None:
+def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], options: LandingOptions) -> None:
     """Land the messages of topics as they arrive, until the process is stopped.
 
     Raises:
         LandingError: when a feed is not a topic, or a stream stops.
     """
-    landing.follow(spark, project.ops_schema, feeds, how)
+    landing.follow(spark, project.ops_schema, feeds, options)

@@ -11,7 +11,7 @@ import typer
 from dotenv import find_dotenv, load_dotenv
 
 from python_ingest.feeds.declarations import choose
-from python_ingest.land import How
+from python_ingest.land import LandingOptions
 from tidemark.base.errors import TidemarkError
 from tidemark.base.interrupts import end, on_interrupt
 from tidemark.base.messages import plain_message
@@ -108,22 +108,24 @@ def land(
     accept_loss: AcceptLoss = False,
     follow: Follow = False,
 ) -> None:
-    """Land what is new in bronze, each row exactly once."""
+    """Land new data in bronze, each row exactly once."""
     if feeds and everything:
         raise TidemarkError("Names of feeds and --all exclude each other.", "Give either names or --all.")
     lakehouse = opened()
     chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
     spark = warm_session(lakehouse.root)
-    how = How(compares_all=compare_all, accepts_loss=accept_loss)
+    landing_options = LandingOptions(compares_all=compare_all, accepts_loss=accept_loss)
     if follow:
-        follow_feeds(spark, lakehouse, chosen, how)
+        follow_feeds(spark, lakehouse, chosen, landing_options)
     else:
-        land_feeds(spark, lakehouse, [*chosen, *lakehouse.invalid_among(feeds or [])], how=how)
+        land_feeds(
+            spark, lakehouse, [*chosen, *lakehouse.invalid_among(feeds or [])], options=landing_options
+        )
 
 
 @app.command()
 def status(as_json: AsJson = False, openmetrics: MetricsFile = None) -> None:
-    """Show feeds, tables and the last run; the exit code is 4 for warnings and 5 for errors."""
+    """Show feeds, tables and the last run; exits with 4 for warnings and 5 for errors."""
     lakehouse = opened_to_read()
     spark = warm_session(lakehouse.root, may_be_remote=True)
     raise typer.Exit(show_status(spark, lakehouse, as_json=as_json, metrics=openmetrics))
@@ -165,12 +167,12 @@ def replay_rejected(feeds: Feeds = None) -> None:
     chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
     spark = warm_session(lakehouse.root)
     invalid = lakehouse.invalid_among(feeds or [])
-    land_feeds(spark, lakehouse, [*chosen, *invalid], how=How(replays=True))
+    land_feeds(spark, lakehouse, [*chosen, *invalid], options=LandingOptions(replays=True))
 
 
 @app.command("export-rejected")
 def export(path: CsvFile, feeds: Feeds = None) -> None:
-    """Write rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
+    """Write rejected records to a CSV file. Values that look like formulas are escaped."""
     lakehouse = opened()
     names = [feed.name for feed in choose(lakehouse.feeds, feeds or [], lakehouse.invalid)]
     number = export_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
@@ -193,26 +195,26 @@ def verify(models: Models = None, variables: Variables = "{}") -> None:
 
 @app.command()
 def prove(models: Models = None, histories: Histories = 50, seed: Seed = 1) -> None:
-    """Try models on random histories of their sources, without a lake: each table must equal its rebuild."""
+    """Test models on random source histories, without a lake: each table must equal its rebuild."""
     prove_models(project.enter_root(), models or [], histories, seed)
 
 
 @app.command()
 def explain(models: Models = None, variables: Variables = "{}") -> None:
-    """Show what the next run would read for each model, which versions, and why; nothing runs."""
+    """Show which versions the next run would read for each model, and why. Runs nothing."""
     given = variables_in(variables)
     show_plans(warm_session(opened_with(given).root, may_be_remote=True), models or [], given)
 
 
 @app.command()
 def report(out: Page = None, days: Days = 30) -> None:
-    """Write a page about the lake: runs, rows through the layers, freshness, what needs attention."""
+    """Write an HTML report about the lake: runs, rows per layer, freshness, problems."""
     write_report(out, days)
 
 
 @app.command()
 def serve(port: Port = 15002) -> None:
-    """Run a Spark Connect server for the lake until Ctrl-C: dbt commands on it need no start of Spark."""
+    """Run a Spark Connect server for the lake until Ctrl-C, so that dbt commands need not start Spark."""
     serve_lake(opened().root, port)
 
 
@@ -238,11 +240,11 @@ def main() -> None:
     except Exception as error:
         if is_debug:
             raise
-        said = str(error) if isinstance(error, TidemarkError) else _unexpected(error)
+        message = str(error) if isinstance(error, TidemarkError) else _unexpected(error)
         if output.as_json:
-            output.text(said, "error")
+            output.text(message, "error")
         else:
-            typer.secho(f"Error: {said}", fg="red", err=True)
+            typer.secho(f"Error: {message}", fg="red", err=True)
         sys.exit(error.exit_code if isinstance(error, TidemarkError) else 1)
 
 

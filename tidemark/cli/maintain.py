@@ -36,20 +36,20 @@ def show_plan(spark: SparkSession, project: Project, names: Sequence[str], kept:
     """
     tables = chosen_tables(spark, _tables(project), names)
     for planned in plan(spark, tables, kept, project.ops_schema, declared_clustering(project)):
-        said = [f"{count_of(planned.small_files, 'file')} to merge"] if planned.small_files else []
+        message = [f"{count_of(planned.small_files, 'file')} to merge"] if planned.small_files else []
         if planned.clustered_by:
             new = f"{count_of(planned.new.number, 'new file')} ({decimal(planned.new.bytes)})"
             columns = ", ".join(planned.clustered_by)
-            said.append(f"{new if planned.new.number else 'nothing new'} to cluster by {columns}")
+            message.append(f"{new if planned.new.number else 'nothing new'} to cluster by {columns}")
         if planned.unread:
-            said.append(f"versions kept for {', '.join(planned.unread)}")
-        said += [f"{planned.old:,} old to delete"] if planned.old else []
-        said += [f"{count_of(planned.log, 'file')} of the log to delete"] if planned.log else []
-        said += ["retention to set"] if planned.lacks else []
+            message.append(f"versions kept for {', '.join(planned.unread)}")
+        message += [f"{planned.old:,} old to delete"] if planned.old else []
+        message += [f"{count_of(planned.log, 'file')} of the log to delete"] if planned.log else []
+        message += ["retention to set"] if planned.lacks else []
         facts = {"small_files": planned.small_files, "old": planned.old, "unread": planned.unread}
         clusters = {"files_to_cluster": planned.new.number, "bytes_to_cluster": planned.new.bytes}
         facts |= {"clustered_by": list(planned.clustered_by), **clusters, "log_files": planned.log}
-        output.row("planned", planned.table, "; ".join(said) or "nothing to do", 0.0, **facts)
+        output.row("planned", planned.table, "; ".join(message) or "nothing to do", 0.0, **facts)
 
 
 def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str], kept: Kept) -> None:
@@ -77,14 +77,16 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
         except LakeBusyError as error:
             busy.append(error.what)
             continue
-        said = [f"{count_of(done.before, 'file')} into {done.after:,}"] if done.before else []
-        said += [f"clustered by {', '.join(done.clustered_by)}"] if done.before and done.clustered_by else []
-        said += [f"{count_of(done.deleted, 'file')} deleted"] if done.deleted else []
-        said += [f"{count_of(done.log, 'file')} of the log deleted"] if done.log else []
-        said += ["retention set"] if done.is_set else []
-        said += ["old versions kept"] if done.unread else []
+        message = [f"{count_of(done.before, 'file')} into {done.after:,}"] if done.before else []
+        message += (
+            [f"clustered by {', '.join(done.clustered_by)}"] if done.before and done.clustered_by else []
+        )
+        message += [f"{count_of(done.deleted, 'file')} deleted"] if done.deleted else []
+        message += [f"{count_of(done.log, 'file')} of the log deleted"] if done.log else []
+        message += ["retention set"] if done.is_set else []
+        message += ["old versions kept"] if done.unread else []
         facts = {"before": done.before, "after": done.after, "deleted": done.deleted, "log_deleted": done.log}
-        output.row("maintained", table, "; ".join(said) or "no change", done.seconds, **facts)
+        output.row("maintained", table, "; ".join(message) or "no change", done.seconds, **facts)
         unread += [f"{table} by {reader}" for reader in done.unread]
     if busy:
         raise TidemarkError(" ".join(busy), "The other tables are maintained. Run the command again later.")

@@ -17,23 +17,25 @@ class Format(StrEnum):
 
 
 Encoding = Annotated[
-    Optional[str], typer.Option(help="Encoding of text files, such as windows-1251 (default: found).")
+    Optional[str], typer.Option(help="Encoding of text files, such as windows-1251 (default: detected).")
 ]
 Delimiter = Annotated[
-    Optional[str], typer.Option(help="Sign between the fields of CSV records; also `tab` (default: found).")
+    Optional[str], typer.Option(help="Delimiter of CSV fields; also `tab` (default: detected).")
 ]
 HasHeader = Annotated[
     Optional[bool],
-    typer.Option("--header/--no-header", help="Whether the first record has the names (default: found)."),
+    typer.Option(
+        "--header/--no-header", help="Whether the first record has the column names (default: detected)."
+    ),
 ]
-Columns = Annotated[str, typer.Option(help="Names of the columns of files without a header: a,b,c.")]
+Columns = Annotated[str, typer.Option(help="Column names of files without a header: a,b,c.")]
 SkipLines = Annotated[
-    Optional[int], typer.Option(min=0, help="Number of lines before the header (default: found).")
+    Optional[int], typer.Option(min=0, help="Number of lines before the header (default: detected).")
 ]
 Footer = Annotated[
-    Optional[int], typer.Option(min=0, help="Number of lines after the last record (default: found).")
+    Optional[int], typer.Option(min=0, help="Number of lines after the last record (default: detected).")
 ]
-Comment = Annotated[Optional[str], typer.Option(help="Sign that begins comment lines (default: found).")]
+Comment = Annotated[Optional[str], typer.Option(help="Prefix of comment lines (default: detected).")]
 Sheet = Annotated[Optional[str], typer.Option(help="Sheet of Excel workbooks (default: the first one).")]
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
 CsvFile = Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)]
@@ -43,7 +45,7 @@ Page = Annotated[
         help="The HTML file to write (default: site/report.html in the project).", resolve_path=True
     ),
 ]
-Days = Annotated[int, typer.Option(min=1, max=36_500, help="How far back runs and landings are shown.")]
+Days = Annotated[int, typer.Option(min=1, max=36_500, help="Number of days to show.")]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
 Tables = Annotated[Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")]
 Select = Annotated[Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")]
@@ -51,7 +53,9 @@ Audit = Annotated[bool, typer.Option("--audit", help="Test each batch before it 
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")]
 CompareAll = Annotated[
     bool,
-    typer.Option("--compare-all", help="Compare all rows of database tables, not only rows after the mark."),
+    typer.Option(
+        "--compare-all", help="Compare all rows of database tables, not only those after the last position."
+    ),
 ]
 AcceptLoss = Annotated[
     bool, typer.Option("--accept-loss", help="Continue if a topic lost messages before they were landed.")
@@ -59,10 +63,10 @@ AcceptLoss = Annotated[
 Follow = Annotated[
     bool, typer.Option("--follow", help="Land messages of topics as they arrive, until Ctrl-C.")
 ]
-LogFormat = Annotated[Format, typer.Option(help="text for people; json for one object per line.")]
+LogFormat = Annotated[Format, typer.Option(help="`text`, or `json` with one object per line.")]
 Deep = Annotated[bool, typer.Option("--deep", help="Also compare the hashes of Spark's jars.")]
 Skip = Annotated[
-    Optional[list[str]], typer.Option("--skip", help="Leave out a check, by its name; can be repeated.")
+    Optional[list[str]], typer.Option("--skip", help="Skip the check with this name; can be repeated.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 Histories = Annotated[
@@ -81,7 +85,9 @@ DateFormats = Annotated[
 ]
 DayFirst = Annotated[
     Optional[bool],
-    typer.Option("--day-first/--month-first", help="What dates begin with where the values do not show it."),
+    typer.Option(
+        "--day-first/--month-first", help="Order of day and month in dates, if the values are ambiguous."
+    ),
 ]
 OlderThan = Annotated[int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")]
 LogOlderThan = Annotated[
@@ -90,7 +96,7 @@ LogOlderThan = Annotated[
         "--log-older-than", min=0, help="Keep logs of the last N hours (never fewer than versions)."
     ),
 ]
-OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what would be done; change nothing.")]
+OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what the command would do, and change nothing.")]
 ErasedFeed = Annotated[str, typer.Option("--feed", help="The feed that has the person's rows.")]
 PersonKey = Annotated[
     Optional[list[str]],

@@ -101,11 +101,11 @@ def _prove(spark: SparkSession, candidate: Candidate, histories: int, seed: int)
                 _show(spark, candidate.model, changed, drawn, found)
                 return False
     except Exception as reason:  # the other models are tried all the same
-        said = f"not tried: {reason_of(reason)}"
-        output.row("not tried", candidate.name, said, time.monotonic() - started)
+        message = f"not tried: {reason_of(reason)}"
+        output.row("not tried", candidate.name, message, time.monotonic() - started)
         return not candidate.findings
     event = "proved" if total.histories else "not tried"
-    output.row(event, candidate.name, total.said, time.monotonic() - started)
+    output.row(event, candidate.name, total.message, time.monotonic() - started)
     return not candidate.findings
 
 
@@ -132,7 +132,7 @@ class Total:
             self.tied += len(found.tied)
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The result in words."""
         dropped = [
             f"{number:,} more had {what}"
@@ -151,8 +151,8 @@ def _show(spark: SparkSession, model: Model, changed: tuple[str, ...], drawn: Dr
     is_tied = not shown.differing
     if is_tied:
         why = "its order has ties" if ordering(model.tree) else "it depends on the order of its rows"
-        said = f"the query has several right answers: {why}"
+        message = f"the query has several right answers: {why}"
     else:
-        said = f"after changes of {', '.join(changed)} ({shown.plan.how})"
-    output.row("tied" if is_tied else "differs", model.table, said, 0.0)
+        message = f"after changes of {', '.join(changed)} ({shown.plan.how})"
+    output.row("tied" if is_tied else "differs", model.table, message, 0.0)
     output.text(unit_test(model, smallest, rebuilt, shown.wrong[0], TIED if is_tied else DIFFER))

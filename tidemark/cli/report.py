@@ -44,5 +44,5 @@ def write_report(out: Path | None, days: int) -> None:
         style = "red" if point.level == "error" else "yellow"
         output.note(point.level, point.what, style=style, fix=point.fix)
     shown = os.path.relpath(page)
-    said = f"{shown}: {count_of(report.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
-    output.text(said, "report", path=page, runs=report.run_count, points=len(points))
+    message = f"{shown}: {count_of(report.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
+    output.text(message, "report", path=page, runs=report.run_count, points=len(points))

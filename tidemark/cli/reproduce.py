@@ -40,23 +40,23 @@ def reproduce_run(
     reproduction = Reproduction(spark, project, name, variables)
     reproduction.check(allow_dirty=allow_dirty)
     run, commit = reproduction.run, reproduction.commit
-    output.note("reproducing", f"{run.said} from commit {commit[:12]}", run=run.id, commit=commit)
+    output.note("reproducing", f"{run.label} from commit {commit[:12]}", run=run.id, commit=commit)
     if changed := reproduction.changed:
         output.note("changed since then", ", ".join(changed), changed=changed)
     differing, unproven = [], []
     for found in reproduction.tables():
         verdict = found.verdict
-        said = verdict.said
+        message = verdict.message
         if verdict.unproven:
-            said = f"not reproduced: {verdict.unproven}"
+            message = f"not reproduced: {verdict.unproven}"
             unproven += [verdict.table] if found.is_model else []
-        output.row("reproduced", verdict.table, said, verdict.seconds, **verdict.facts)
+        output.row("reproduced", verdict.table, message, verdict.seconds, **verdict.facts)
         for difference in verdict.shown:
             show_difference(difference)
         differing += [verdict.table] if verdict.differing else []
     if differing:
         raise VerificationError(
-            f"{count_of(len(differing), 'table')} of the run {run.said} not reproduced: "
+            f"{count_of(len(differing), 'table')} of the run {run.label} not reproduced: "
             f"{', '.join(differing)}.",
             "Something else wrote to it before the run, its SQL has a value that changes by itself, or an "
             "environment variable had another value. `tidemark verify` tells whether it is right now.",
@@ -65,5 +65,5 @@ def reproduce_run(
         raise UnprovenError(
             f"No row differs, but {count_of(len(unproven), 'table')} of the run cannot be compared: "
             f"{', '.join(unproven)}.",
-            "The lines above say why. `tidemark maintain` decides how long versions are kept.",
+            "See the lines above for the reason. `tidemark maintain` decides how long versions are kept.",
         )

@@ -69,4 +69,4 @@ def _land_elsewhere(target: str, names: Sequence[str]) -> None:
     command = [sys.executable, "-m", "tidemark.cli.main", *options, "land", *names]
     done = subprocess.run(command, env={**os.environ, "DBT_TARGET": target}, check=False)
     if done.returncode:
-        sys.exit(done.returncode)  # it has said why
+        sys.exit(done.returncode)  # the command has printed its error

@@ -45,7 +45,9 @@ def serve_lake(root: Path, port: int) -> None:
             process.wait()
             raise ServerEndedError
     except ServerEndedError as error:
-        raise TidemarkError("The Spark Connect server ended by itself.", f"{log} says why.") from error
+        raise TidemarkError(
+            "The Spark Connect server stopped unexpectedly.", f"See {log} for the reason."
+        ) from error
 
 
 def _say(port: int) -> None:

@@ -78,7 +78,7 @@ def _show(lake: LakeStatus) -> None:
     _print(FEED_COLUMNS, [_feed_row(feed) for feed in lake.feeds])
     _print(TABLE_COLUMNS, [_table_row(table) for table in lake.tables])
     if lake.run:
-        output.console.print(f"last run: {_run_said(lake.run)}\n")
+        output.console.print(f"last run: {_run_text(lake.run)}\n")
     problems = [
         *((feed.level, feed.feed, feed.problem) for feed in lake.feeds),
         *((table.level, table.table, table.problem) for table in lake.tables),
@@ -91,7 +91,7 @@ def _show(lake: LakeStatus) -> None:
     for (level, problem), those in names.items():
         output.note(str(level), f"{first_of(those)}: {problem}", style=STYLES[level])
     if not lake.level:
-        output.console.print("  all is well", style=STYLES[Level.OK])
+        output.console.print("  no problems", style=STYLES[Level.OK])
 
 
 def _print(columns: dict[str, Any], rows: Sequence[Sequence[str]]) -> None:
@@ -129,7 +129,7 @@ def _table_row(table: TableStatus) -> list[str]:
     ]
 
 
-def _run_said(run: RunStatus) -> str:
+def _run_text(run: RunStatus) -> str:
     counts = run.counts
     return (
         f"{_time(run.started_at)}, dbt {run.command}, {run.seconds:.1f} s: "

@@ -28,12 +28,12 @@ def undo_run(spark: SparkSession, project: Project, name: str, *, with_later: bo
     undo = Undo(spark, project)
     plan = undo.plan(name, with_later=with_later)
     for run in reversed(plan.runs):
-        output.note("undoing", run.said, run=run.id)
+        output.note("undoing", run.label, run=run.id)
     started = time.monotonic()
     for done in undo.run(plan, with_later=with_later):
-        said = "dropped: the run created it" if done.before is None else f"back at version {done.before}"
+        message = "dropped: the run created it" if done.before is None else f"back at version {done.before}"
         facts = {"before": done.before, "version": done.version}
-        output.row("undone", done.table, said, time.monotonic() - started, **facts)
+        output.row("undone", done.table, message, time.monotonic() - started, **facts)
         started = time.monotonic()
-    said = f"{count_of(len(plan.runs), 'run')} undone"
-    output.row("recorded", f"{project.ops_schema}.runs", said, time.monotonic() - started)
+    message = f"{count_of(len(plan.runs), 'run')} undone"
+    output.row("recorded", f"{project.ops_schema}.runs", message, time.monotonic() - started)

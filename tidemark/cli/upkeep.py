@@ -29,7 +29,10 @@ def rebuild(  # noqa: PLR0913, PLR0917
         Optional[datetime], typer.Option("--to", formats=["%Y-%m-%d"], help="Last date (inclusive).")
     ] = None,
     columns: Annotated[
-        str, typer.Option(help="Columns to compute for the present rows, separated by commas; no range then.")
+        str,
+        typer.Option(
+            help="Columns to recompute for the existing rows, separated by commas. Excludes --from and --to."
+        ),
     ] = "",
     where: Annotated[
         Optional[str], typer.Option(help="With --columns: a condition; only rows of it are looked at.")

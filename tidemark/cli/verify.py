@@ -37,7 +37,7 @@ def show_verdicts(
     verdicts = []
     for verdict in verify_models(spark, selection, variables):
         verdicts.append(verdict)
-        output.row("verified", verdict.table, verdict.said, verdict.seconds, **verdict.facts)
+        output.row("verified", verdict.table, verdict.message, verdict.seconds, **verdict.facts)
         for difference in verdict.shown:
             show_difference(difference)
         if verdict.differing and verdict.ordered_by_chance:
@@ -47,13 +47,13 @@ def show_verdicts(
             )
     differing = [verdict.table for verdict in verdicts if verdict.differing]
     if differing:
-        raise VerificationError(*_said_of_differing(spark, differing, project))
+        raise VerificationError(*_difference_message(spark, differing, project))
     unproven = [verdict.table for verdict in verdicts if not verdict.holds]
     if unproven:
         raise UnprovenError(
             f"No row differs, but {count_of(len(unproven), 'table')} cannot be compared: "
             f"{', '.join(unproven)}.",
-            f"The lines above say why. `dbt run` brings tables up to date. {_of_columns(verdicts)}"
+            f"See the lines above for the reason. `dbt run` brings tables up to date. {_of_columns(verdicts)}"
             "What can be proved: docs/plain_models.md.",
         )
     return verdicts
@@ -67,14 +67,14 @@ def _of_columns(verdicts: Sequence[Verdict]) -> str:
     return f"To build the present columns: `dbt run --full-refresh --select {' '.join(names)}`. "
 
 
-def _said_of_differing(
+def _difference_message(
     spark: SparkSession, differing: Sequence[str], project: Project | None
 ) -> tuple[str, str]:
     """Return the message and the fix for tables that differ; print a note for each with changed code."""
     changed = changed_models(spark, project, differing) if project else {}
     for table, what in changed.items():
-        said = f"{table}: {what} has changed since its last run, which explains rows that differ"
-        output.note("code changed", said, table=table)
+        message = f"{table}: {what} has changed since its last run, which explains rows that differ"
+        output.note("code changed", message, table=table)
     fix = (
         "If the last run was interrupted, run again and verify again. If a table still differs, something "
         "else wrote to it, or there is a defect: rebuild it with `dbt run --full-refresh --select MODEL+`. "

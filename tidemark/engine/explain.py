@@ -27,7 +27,7 @@ class Read:
 
     Attributes:
         source: `schema.name`.
-        said: which versions, and why these.
+        message: which versions, and why these.
         rows: rows that these versions wrote to the source, or all rows for a full scan.
         bytes: the bytes of those rows.
         is_idle: whether there is nothing to read.
@@ -35,7 +35,7 @@ class Read:
     """
 
     source: str
-    said: str
+    message: str
     rows: int
     bytes: int
     is_idle: bool = False
@@ -124,9 +124,11 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
     plan = plan_of(catalog_of(spark), model.sql, request)
     for source in model.reads:
         if plan.way == "full":
-            yield replace(source, state="full", after=None, said=f"as of version {source.last} ({plan.how})")
+            yield replace(
+                source, state="full", after=None, message=f"as of version {source.last} ({plan.how})"
+            )
         elif source.state == "incremental":
-            yield replace(source, said=f"{source.said} ({plan.how})")
+            yield replace(source, message=f"{source.message} ({plan.how})")
         else:
             yield source
 
@@ -140,7 +142,7 @@ def _read(spark: SparkSession, source: Source) -> Read:
         else:
             commits = _commits(spark, source.name, source.after, source.last)
             rows, size = _total(commits, ROWS), _total(commits, BYTES)
-    return Read(source.name, source.said, rows, size, is_idle)
+    return Read(source.name, source.message, rows, size, is_idle)
 
 
 def _commits(spark: SparkSession, table: str, after: int, last: int) -> list[Mapping[str, str]]:

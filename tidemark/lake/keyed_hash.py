@@ -36,9 +36,9 @@ class KeyedHash:
     def __init__(self, variable: str, use: str) -> None:
         secret = os.environ.get(variable, "")
         if len(secret) < SHORTEST:
-            said = f"has fewer than {SHORTEST} characters" if secret else "is not set"
+            message = f"has fewer than {SHORTEST} characters" if secret else "is not set"
             raise TidemarkError(
-                f"{use} needs the secret in {variable}, which {said}.",
+                f"{use} needs the secret in {variable}, which {message}.",
                 f"Set {variable}, for example to the output of `openssl rand -hex 32`, and keep it: hashes "
                 "of another secret match nothing.",
             )
@@ -48,7 +48,7 @@ class KeyedHash:
         """Return the hash of a text, in hexadecimal digits."""
         return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
 
-    def beside(self, rows: DataFrame) -> DataFrame:
+    def with_key_columns(self, rows: DataFrame) -> DataFrame:
         """Return the rows with the two columns that `hashed` needs."""
         return rows.join(f.broadcast(self._pads(rows.sparkSession)), how="cross")
 
@@ -60,6 +60,6 @@ class KeyedHash:
 
 
 def hashed(text: Column) -> Column:
-    """Return the hash of a text, as `KeyedHash.of` does; NULL for NULL. Needs the columns of `beside`."""
+    """Return the hash of a text, as `KeyedHash.of` does; NULL for NULL. Needs `with_key_columns`."""
     inner = f.sha2(f.concat(f.unhex(f.col(INNER)), text.cast("binary")), 256)
     return f.sha2(f.concat(f.unhex(f.col(OUTER)), f.unhex(inner)), 256)

@@ -41,8 +41,8 @@ def hold(lake: Path) -> None:
     free = shutil.disk_usage(place).free
     if free < LEAST_FREE:
         raise TidemarkError(
-            f"The disk of the lake {lake} has {free / 2**20:.0f} MiB left, and a command needs "
-            f"{LEAST_FREE / 2**20:.0f} MiB to begin with.",
+            f"The disk of the lake {lake} has {free / 2**20:.0f} MiB free; a command needs at least "
+            f"{LEAST_FREE / 2**20:.0f} MiB.",
             "Free disk space and run the same command again.",
         )
     lock = _opened(place / LOCK)

@@ -70,5 +70,5 @@ def lacking(spark: SparkSession, table: str) -> dict[str, str]:
 
 def set_properties(spark: SparkSession, table: str, properties: dict[str, str]) -> None:
     """Set properties of a table in one commit, which changes no row."""
-    said = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
-    spark.sql(f"alter table {table} set tblproperties ({said})")
+    assignments = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+    spark.sql(f"alter table {table} set tblproperties ({assignments})")

@@ -100,8 +100,10 @@ class DeltaVersions(Versions):
         return self._is_of_undo(at) and str(self._parameters(at).get("version")) == str(version)
 
     def _is_of_undo(self, at: int) -> bool:
-        said = self._commit(at)[1]
-        return said.get("operation") == "RESTORE" and (said.get("userMetadata") or "").startswith(BY_UNDO)
+        commit_info = self._commit(at)[1]
+        return commit_info.get("operation") == "RESTORE" and (
+            commit_info.get("userMetadata") or ""
+        ).startswith(BY_UNDO)
 
     def _parameters(self, at: int) -> dict[str, Any]:
         return self._commit(at)[1].get("operationParameters") or {}
@@ -124,7 +126,7 @@ class DeltaVersions(Versions):
 
 
 class IcebergVersions(Versions):
-    """The snapshots of an Iceberg table. A rollback makes none: the present one is that of before."""
+    """The snapshots of an Iceberg table. A rollback makes an earlier one current again."""
 
     @property
     def present(self) -> int:

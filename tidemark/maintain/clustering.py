@@ -23,8 +23,8 @@ UNORDERED = (
     "variant",
     "binary",
     "boolean",
-)  # no lowest and highest value in a file
-MOST = 4  # columns; each further one makes the others worse
+)  # no min/max statistics
+MAX_COLUMNS = 4  # columns; each further one makes the others worse
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class Clustering(ABC):
                     f"names `{name}`, by which the table is partitioned already",
                     "Leave this column out.",
                 )
-        if len(columns) > MOST:
-            raise self._refused(f"names {len(columns)} columns", f"Name at most {MOST}.")
+        if len(columns) > MAX_COLUMNS:
+            raise self._refused(f"names {len(columns)} columns", f"Name at most {MAX_COLUMNS}.")
         return [named[column.lower()] for column in columns]
 
     def _refused(self, problem: str, fix: str) -> TidemarkError:

@@ -52,7 +52,7 @@ class DeltaClustering(Clustering):
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def _keep_statistics(self) -> None:
-        """Let Delta keep the lowest and highest values of the columns, which clustering needs."""
+        """Let Delta collect min/max statistics for the columns; clustering needs them."""
         properties = self._log.state()["properties"]
         if STATISTICS in properties:
             kept = [name.strip() for name in properties[STATISTICS].split(",")]
@@ -66,8 +66,8 @@ class DeltaClustering(Clustering):
         late = [name for name in self.columns if name not in list(self._log.columns)[:counted]]
         if late:
             raise TidemarkError(
-                f"Delta keeps no lowest and highest values for {', '.join(late)} of {self._table}: "
-                f"it does so for the first {counted} columns.",
+                f"{self._table}: Delta collects min/max statistics only for the first {counted} columns; "
+                f"{', '.join(late)} comes later.",
                 f"Select the column earlier, or set `tblproperties: {{{STATISTICS}: …}}` of the model.",
             )
 
@@ -202,9 +202,11 @@ def clusterings_of(
 
 def _is_clustering(commit: Sequence[dict[str, Any]], columns: Sequence[str]) -> bool:
     """Return whether a commit has clustered all new files by these columns."""
-    said: dict[str, Any] = next((action["commitInfo"] for action in commit if "commitInfo" in action), {})
-    order = (said.get("operationParameters") or {}).get("zOrderBy") or "[]"
-    is_ours = said.get("operation") == "OPTIMIZE" and said.get("userMetadata") == BY_US
+    commit_info: dict[str, Any] = next(
+        (action["commitInfo"] for action in commit if "commitInfo" in action), {}
+    )
+    order = (commit_info.get("operationParameters") or {}).get("zOrderBy") or "[]"
+    is_ours = commit_info.get("operation") == "OPTIMIZE" and commit_info.get("userMetadata") == BY_US
     return is_ours and json.loads(order) == list(columns)
 
 

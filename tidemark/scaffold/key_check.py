@@ -42,8 +42,8 @@ class KeyCheck:
         if self.copies == 1:
             found.append(("copies", "1 row is an exact copy of another: it counts once in silver"))
         elif self.copies:
-            said = f"{self.copies:,} rows are exact copies of others: they count once in silver"
-            found.append(("copies", said))
+            message = f"{self.copies:,} rows are exact copies of others: they count once in silver"
+            found.append(("copies", message))
         if self.shared:
             values, number = self.example
             shown = f"{name}: {number:,} different records share ({', '.join(map(str, values))})"

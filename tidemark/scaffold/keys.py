@@ -102,13 +102,13 @@ def _holding(
     sample: Sample, records: Sequence[Record], groups: Iterable[tuple[str, ...]]
 ) -> Iterator[tuple[str, ...]]:
     """Yield the groups that identify all records, among the first few that do so in the sample."""
-    promising = (group for group in groups if _tells_apart(records, group))
+    promising = (group for group in groups if _identifies_records(records, group))
     for group in islice(promising, TRIES):
-        if _tells_apart(islice(sample.everything(), RECORDS), group):
+        if _identifies_records(islice(sample.everything(), RECORDS), group):
             yield group
 
 
-def _tells_apart(records: Iterable[Record], fields: tuple[str, ...]) -> bool:
+def _identifies_records(records: Iterable[Record], fields: tuple[str, ...]) -> bool:
     """Return whether different records always differ in the fields."""
     seen: dict[int, int] = {}
     for row in records:

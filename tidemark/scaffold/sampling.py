@@ -85,8 +85,8 @@ def sample_of(
         return _of_texts("excel", reading, notes)
     some = sample_files(files, SAMPLE_FILES)
     if FILE_FORMATS[file_format].has_types:
-        types, records, said = read_typed(spark(), file_format, some)
-        return Sample(file_format, {}, types, records, notes=[*notes, *said])
+        types, records, message = read_typed(spark(), file_format, some)
+        return Sample(file_format, {}, types, records, notes=[*notes, *message])
     every = sample_files(files, len(files) + MOST_MEMBERS)
     if file_format == "csv":
         return _of_texts("csv", read_csv(some, every, asked), notes)

@@ -18,7 +18,7 @@ from tidemark.scaffold.time_formats import format_of
 from tidemark.scaffold.value_types import EPOCHS, NULLS, ValueType, type_of
 
 RECORDS = 200_000  # whose values decide on types
-SHOWN = 3
+MAX_VALUES_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def typed_sample(sample: Sample, dates: Dates) -> TypedSample:
         if name in wanted and values[name].type not in ("date", "timestamp"):
             raise TidemarkError(
                 f"{name}: not all of its values are dates in the format {wanted[name]}, such as "
-                f"{', '.join(map(repr, list(counts[name])[:SHOWN]))}.",
+                f"{', '.join(map(repr, list(counts[name])[:MAX_VALUES_SHOWN]))}.",
                 "Name another format in `--date-format`, or leave it out.",
             )
         filled[name] -= sum(counts[name][word] for word in counts[name] if _is_null(values[name], word))
@@ -106,7 +106,7 @@ def _wanted(sample: Sample, dates: Dates) -> dict[str, str]:
                 format_of(text)
         except (ValueError, re.error) as error:
             raise TidemarkError(
-                f"`--date-format {column}={text}` is no format of a date: {error}.",
+                f"`--date-format {column}={text}` is not a valid date format: {error}.",
                 "Write it as in d/M/yyyy, dd-MMM-yyyy or M/d/yyyy h:mm[:ss] a.",
             ) from None
     return {names[column]: text for column, text in dates.formats.items()}
@@ -118,7 +118,7 @@ def _decided(name: str, found: ValueType, counts: Counter[str], dates: Dates) ->
         return found
     chosen = [each for each in found.choices if dates.first == ("day" if each.startswith("d") else "month")]
     if not chosen:
-        shown = ", ".join(list(counts)[:SHOWN])
+        shown = ", ".join(list(counts)[:MAX_VALUES_SHOWN])
         options = " or ".join(
             f"`--date-format {name}={re.split('[ T,]', each)[0]}`" for each in found.choices
         )

@@ -71,8 +71,8 @@ def _create(to: Connection) -> None:
             [*command, f"{folder}/{CLASSES}"], capture_output=True, text=True, check=False, cwd=folder
         )
         if not _is_there(to):
-            said = to.redacted((done.stdout + done.stderr).strip()[-300:])
+            message = to.redacted((done.stdout + done.stderr).strip()[-300:])
             raise TidemarkError(
-                f"Hive's tables could not be created: {said}",
+                f"Hive's tables could not be created: {message}",
                 f"The user of {METASTORE} needs the right to create tables in the schema `public`.",
             )

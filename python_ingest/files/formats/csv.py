@@ -13,6 +13,7 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.contents import MAX_LINE_BYTES, Content
 from python_ingest.files.formats.base import origin
 from python_ingest.files.formats.csv_header import Header, header_of, numbered, read_header
 from python_ingest.files.formats.encodings import is_wide
@@ -30,7 +31,6 @@ from python_ingest.files.formats.lines import (
     read_records,
 )
 from python_ingest.files.formats.rescue import rescued
-from python_ingest.files.inspection import MAX_LINE_BYTES, Content
 from python_ingest.files.storage import read_files
 
 if TYPE_CHECKING:

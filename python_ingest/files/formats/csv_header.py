@@ -15,9 +15,9 @@ from rich.filesize import decimal
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.csv_grammar import BREAK
 from python_ingest.feeds.external_files import CsvOptions
+from python_ingest.files.contents import WHOLE_BYTES, Content, first_line
 from python_ingest.files.formats.csv_refusals import header_refused, names_refused, text_refused
 from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of, wide_encoding
-from python_ingest.files.inspection import WHOLE_BYTES, Content, first_line
 
 OTHER_WAYS = "correct or split it, or set the option `multi_line: false` if each line is a record"
 LINE = re.compile("([^\r\n]*)(?:\r\n|\r|\n|$)")

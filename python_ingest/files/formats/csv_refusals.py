@@ -10,6 +10,7 @@ from rich.filesize import decimal
 
 from python_ingest.feeds.csv_grammar import BREAK
 from python_ingest.feeds.external_files import CsvOptions
+from python_ingest.files.contents import HEAD_BYTES, Content
 from python_ingest.files.formats.base import compression
 from python_ingest.files.formats.encodings import (
     REPLACEMENT,
@@ -18,12 +19,11 @@ from python_ingest.files.formats.encodings import (
     is_wide,
     wide_encoding,
 )
-from python_ingest.files.inspection import HEAD_BYTES, Content
 
 DELIMITERS = ",;\t|:"
 DATA = re.compile(r"[-+$€£]?\d[\d.,:/TZ %+-]*")  # a number, a date or a time
 STRANGER = "not a file of this feed: its header has none of the declared columns"
-SHOWN = 60  # characters of a header in a reason
+MAX_CHARACTERS_SHOWN = 60  # characters of a header in a reason
 
 
 def text_refused(content: Content, encoding: str, *, has_header: bool) -> str | None:
@@ -64,8 +64,8 @@ def header_refused(text: str, record: str | None, content: Content, encoding: st
     if "\x00" in line:
         return "its header contains NUL bytes"
     if REPLACEMENT in line:
-        return f"the header is not {encoding.upper()} (option `encoding`): {line[:SHOWN]!r}"
-    return f"a quote in its header is not closed: {line[:SHOWN]!r}" if record is None else None
+        return f"the header is not {encoding.upper()} (option `encoding`): {line[:MAX_CHARACTERS_SHOWN]!r}"
+    return f"a quote in its header is not closed: {line[:MAX_CHARACTERS_SHOWN]!r}" if record is None else None
 
 
 def names_refused(

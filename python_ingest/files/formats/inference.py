@@ -18,11 +18,11 @@ from pyspark.sql.types import (
 MAX_DEPTH = 10  # levels of a new column's type: each level adds seconds of reading, and 50 levels fail
 
 
-def inferred_fields(said: str | None, types: StructType, are_lost: Collection[str]) -> StructType:
+def inferred_fields(schema: str | None, types: StructType, are_lost: Collection[str]) -> StructType:
     """Return the fields of a file's records.
 
     Args:
-        said: the result of `schema_of_variant_agg` for the records; None if there are none.
+        schema: the result of `schema_of_variant_agg` for the records; None if there are none.
         types: the types of the fields that bronze has.
         are_lost: the fields with at least one value that does not fit its type.
 
@@ -30,7 +30,7 @@ def inferred_fields(said: str | None, types: StructType, are_lost: Collection[st
         Fields that are in bronze and whose values all fit keep bronze's type. The type of the others is
         inferred; it is `void` if all values are null.
     """
-    record = type_of(said) if said else NullType()
+    record = type_of(schema) if schema else NullType()
     if not isinstance(record, StructType):
         return StructType()
     fields = []
@@ -62,9 +62,9 @@ def completed(held: DataType, given: DataType, depth: int = 0) -> DataType:
     return StructType([StructField(name, of) for name, of in fields if not isinstance(of, NullType)])
 
 
-def type_of(said: str) -> DataType:
+def type_of(schema: str) -> DataType:
     """Return the type of a variant: objects become structs, and values of several types become text."""
-    parts = re.split(r"(`(?:[^`]|``)*`)", said)
+    parts = re.split(r"(`(?:[^`]|``)*`)", schema)
     for number in range(0, len(parts), 2):
         structs = re.sub(r"\bOBJECT(?=<)", "STRUCT", parts[number])
         parts[number] = re.sub(r"\bVARIANT\b(?!:)", "STRING", structs)

@@ -18,6 +18,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import JsonOptions
 from python_ingest.feeds.paths import spellings
 from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.contents import Content
 from python_ingest.files.failures import innermost
 from python_ingest.files.formats.base import compression, origin
 from python_ingest.files.formats.encodings import is_binary, wide_encoding
@@ -25,7 +26,6 @@ from python_ingest.files.formats.inference import inferred_fields
 from python_ingest.files.formats.json_records import json_rows, parsed_records, types_of
 from python_ingest.files.formats.lines import read_plain_lines
 from python_ingest.files.formats.plain_json import distinct
-from python_ingest.files.inspection import Content
 from python_ingest.files.storage import read_files
 from tidemark.spark.failures import spark_is_lost
 
@@ -91,8 +91,8 @@ class Json:
                 for file in files:  # one of them is the cause
                     self._infer([file], types)
             else:
-                said = "nested too deeply" if isinstance(error, RecursionError) else innermost(error)
-                self._unclear[files[0].path] = f"its fields cannot be inferred: {said}"
+                message = "nested too deeply" if isinstance(error, RecursionError) else innermost(error)
+                self._unclear[files[0].path] = f"its fields cannot be inferred: {message}"
 
     def layout(self, content: Content, file: SourceFile) -> Hashable | Rejection:
         """Reject files that cannot be JSON in UTF-8."""

@@ -60,7 +60,7 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
     record = f.get("_records", f.lit(0))
     held = [_held(record.getField(field.name), field.dataType).alias(field.name) for field in types]
     values = [f.col("_values").getField(field.name) for field in types]
-    said = [_is_said(value, field.dataType) for value, field in zip(values, types, strict=True)]
+    are_written = [_is_written(value, field.dataType) for value, field in zip(values, types, strict=True)]
     is_plain = (
         f.col("_is_legible")
         & ~holds_half(f.col("_line"))
@@ -68,7 +68,7 @@ def with_plain(lines: DataFrame, types: StructType) -> DataFrame:
         & (f.size("_records") == 1)
         # so no field is unknown, duplicate, null or lost
         & (f.size("_names") == reduce(add, [value.isNotNull().cast("int") for value in values]))
-        & reduce(and_, [f.coalesce(one, f.lit(True)) for one in said])
+        & reduce(and_, [f.coalesce(one, f.lit(True)) for one in are_written])
     )
     plain = f.when(is_plain, f.col("_values")).alias("_plain")
     return parsed.withColumn("_values", f.struct(*held)).select(*lines.columns, plain)
@@ -105,7 +105,7 @@ def _held(read: Column, of: DataType) -> Column:
     return read.try_cast(of)
 
 
-def _is_said(value: Column, of: DataType) -> Column:
+def _is_written(value: Column, of: DataType) -> Column:
     """Return whether a value is certainly the one in the record; other records are parsed completely."""
     if isinstance(of, DoubleType):
         return f.abs(value) < SAFE_INTEGER

@@ -29,6 +29,7 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.file_formats import FILE_FORMATS
 from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.contents import Content
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.base import origin
 from python_ingest.files.formats.nanoseconds import in_microseconds, numbers_of, with_microseconds
@@ -39,7 +40,6 @@ from python_ingest.files.formats.own_schema import (
     unreadable,
 )
 from python_ingest.files.formats.rescue import NESTED, TIMES_IN_SQL, is_lost, rescued, text_in_sql
-from python_ingest.files.inspection import Content
 from python_ingest.files.storage import read_files
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from dbt_bouncer.check_framework.decorator import check, fail
 def check_macro_file_has_macro_of_its_name(macro: Any, ctx: Any) -> None:
     """One of a file's macros has its name, bare or with a prefix such as `test_`."""
     stem = Path(macro.original_file_path).stem
-    beside = [other.name for other in ctx.macros if other.original_file_path == macro.original_file_path]
-    if not any(re.fullmatch(f"(.*_)?{stem}", name) for name in beside):
-        fail(f"`{macro.original_file_path}` holds no macro of its name: {beside}.")
+    in_file = [other.name for other in ctx.macros if other.original_file_path == macro.original_file_path]
+    if not any(re.fullmatch(f"(.*_)?{stem}", name) for name in in_file):
+        fail(f"`{macro.original_file_path}` holds no macro of its name: {in_file}.")
 
 
 @check

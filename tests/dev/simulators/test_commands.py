@@ -83,7 +83,7 @@ def test_each_file_appears_whole(tmp_path: Path) -> None:
     assert files_in(tmp_path)["readings/readings_2025-01-01.csv"] == "a,b\n,\n,ü\n".encode()
 
 
-def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "readings").write_text("a file")
     with pytest.raises(TidemarkError, match="cannot be written"):
         FilesTarget(tmp_path).write(date(2025, 1, 1), [Message("readings", "1", {})])
@@ -115,7 +115,9 @@ def test_a_rate_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         (["shop", "--into", "files", "--folder", "x", "--start", "1.2.2025"], "'1.2.2025' is not a date"),
     ],
 )
-def test_bad_input_is_a_sentence(arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_arguments_are_refused(
+    arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("SHOP", "STREAM", "MINE"):
         monkeypatch.delenv(f"TIDEMARK_CONNECTION_{name}", raising=False)
     done = run(*arguments)

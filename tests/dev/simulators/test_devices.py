@@ -33,7 +33,7 @@ def test_the_same_seed_gives_the_same_events() -> None:
     assert list(device_days(START, 14, 40, 96, 6)) != days()
 
 
-def test_days_are_in_the_order_of_arrival() -> None:
+def test_days_are_ordered_by_arrival() -> None:
     assert [day.date for day in days()] == [START + timedelta(days=number) for number in range(14)]
     for day in days():
         assert {event["ingest_ts"].date() for event in day.events} == {day.date}
@@ -75,7 +75,7 @@ def test_some_clocks_are_wrong_ahead_and_behind() -> None:
     assert any(event["ingest_ts"] - event["event_ts"] > timedelta(minutes=5) for event in same_day)
 
 
-def test_devices_fall_silent_for_hours() -> None:
+def test_devices_send_nothing_for_hours() -> None:
     times = defaultdict(list)
     for device, moment in readings():
         times[device].append(moment)

@@ -124,7 +124,7 @@ def test_an_update_changes_the_row_and_never_takes_its_time_back() -> None:
 
 
 @pytest.mark.R2
-def test_no_warehouse_holds_less_than_nothing() -> None:
+def test_stock_on_hand_is_never_negative() -> None:
     """R2.2: after each movement, correction and cancellation; goods are taken, too."""
     held: Counter[tuple[str, str]] = Counter()
     movements = [one for one in operations() if one.table == "inventory_movements"]
@@ -178,7 +178,7 @@ def test_many_rows_share_one_updated_at() -> None:
         assert max(times.values()) >= 20
 
 
-def test_clocks_are_wrong_by_minutes() -> None:
+def test_clocks_are_off_by_minutes() -> None:
     stamped = [one for one in operations() if one.reason in ("new_customer", "new_order")]
     off = {one.row["updated_at"] - one.at for one in stamped}
     assert min(off) == -SKEW
@@ -220,7 +220,7 @@ def test_names_and_emails_are_awkward() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_smallest_shop_lives(seed: int) -> None:
+def test_the_smallest_shop_can_be_simulated(seed: int) -> None:
     days = list(shop_days(START, 40, 20, seed))
     assert all(20 <= len(day.operations) <= 60 + 24 for day in days)
     assert after(days)["orders"]

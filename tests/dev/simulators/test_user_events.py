@@ -180,7 +180,7 @@ def test_files_end_lines_with_newlines_only() -> None:
         assert content.endswith(b"\n")
 
 
-def test_the_readme_tells_the_counts(week: tuple[Path, EventCounts]) -> None:
+def test_the_readme_has_the_committed_counts(week: tuple[Path, EventCounts]) -> None:
     readme = (COMMITTED / "README.md").read_text(encoding="utf-8")
     for name, count in asdict(week[1]).items():
         rows = count if isinstance(count, dict) else {name: count}

@@ -125,7 +125,7 @@ def test_more_partitions_are_followed(make_topic: MakeTopic) -> None:
 
 @pytest.mark.R2
 def test_lost_messages_stop_until_the_loss_is_accepted(make_topic: MakeTopic) -> None:
-    """R2.4: truncated, deleted, deleted and made anew with as many messages: never a silent gap."""
+    """R2.4: truncated, deleted, deleted and made anew with as many messages: gaps are detected."""
     topic = make_topic(partitions=0)
     with pytest.raises(LandingError, match=f"there is no topic '{re.escape(topic.name)}'"):
         topic.land()
@@ -162,7 +162,7 @@ def truncate(topic: Any, before: int) -> None:
 
 
 @pytest.mark.parametrize("method", ["append", "confirm"])
-def test_a_landing_that_is_cut_off_goes_on(make_topic: MakeTopic, monkeypatch: Any, method: str) -> None:
+def test_an_interrupted_landing_resumes(make_topic: MakeTopic, monkeypatch: Any, method: str) -> None:
     """R5.1: stopped before or after bronze has a batch, each message lands once, and is counted."""
     from python_ingest.ops.ingested_batches import Batches
 
@@ -196,23 +196,25 @@ def test_following_lands_what_comes(make_topic: MakeTopic) -> None:
     from python_ingest.kafka.landing import LandedTopic, TopicLander
 
     topic = make_topic(every="0 seconds")
-    told: list[LandedTopic] = []
-    query = TopicLander(topic.spark, topic.feed, topic.ops_schema).start(follows=True, told=told.append)
+    outcomes: list[LandedTopic] = []
+    query = TopicLander(topic.spark, topic.feed, topic.ops_schema).start(
+        follows=True, on_batch=outcomes.append
+    )
     try:
         for number in range(2):
             topic.send({"device_id": str(number)})
             until = time.monotonic() + 120
-            while len(told) <= number and time.monotonic() < until and query.isActive:
+            while len(outcomes) <= number and time.monotonic() < until and query.isActive:
                 time.sleep(0.2)
     finally:
         query.stop()
-    assert [outcome.messages for outcome in told] == [1, 1]
+    assert [outcome.messages for outcome in outcomes] == [1, 1]
     assert topic.land().messages == 0
 
 
 @pytest.mark.R3
-def test_a_broker_that_does_not_answer_is_told(make_topic: MakeTopic, monkeypatch: Any) -> None:
-    """R3.7: in a sentence, without a password."""
+def test_an_unreachable_broker_is_reported(make_topic: MakeTopic, monkeypatch: Any) -> None:
+    """R3.7: with a clear message, without a password."""
     topic = make_topic()
     monkeypatch.setattr("python_ingest.kafka.topic.PATIENCE", 1)
     monkeypatch.setenv("TIDEMARK_CONNECTION_STREAM", "kafka://me:secret-word@127.0.0.1:1")

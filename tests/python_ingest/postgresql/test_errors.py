@@ -16,24 +16,24 @@ from tidemark.base.errors import LandingError, TidemarkError
 pytestmark = pytest.mark.R3
 
 
-def stops(source: Source, said: str) -> LandingError:
+def stops(source: Source, message: str) -> LandingError:
     """Land and expect an error; the mark must not move."""
     before = source.mark()
-    with pytest.raises(LandingError, match=said) as caught:
+    with pytest.raises(LandingError, match=message) as caught:
         source.land()
     assert source.mark() == before
     assert source.server.password not in str(caught.value)
     return caught.value
 
 
-def test_a_connection_that_fails_is_told_without_its_password(
+def test_a_failed_connection_is_reported_without_its_password(
     make_source: MakeSource, monkeypatch: Any
 ) -> None:
-    """R3.7: not set, no URL, wrong password, no such database, no server."""
+    """R3.7: not set, not a URL, wrong password, no such database, no server."""
     source = make_source()
     good = source.server.url(source.database)
     variable = "TIDEMARK_CONNECTION_SHOP"
-    for url, said in (
+    for url, message in (
         (
             source.server.url(source.database, password="wrong"),  # noqa: S106
             "password authentication failed.*[\n].*Correct the user or",
@@ -42,7 +42,7 @@ def test_a_connection_that_fails_is_told_without_its_password(
         (re.sub(r":\d+/", ":1/", good), "Connection refused"),
     ):
         monkeypatch.setenv(variable, url)
-        stops(source, said)
+        stops(source, message)
     for url in ("", "http://shop", "postgresql://shop", "not a url"):
         monkeypatch.setenv(variable, url)
         with pytest.raises(TidemarkError, match=f"(?s){variable}.*postgresql://USER:PASSWORD@HOST"):
@@ -74,7 +74,7 @@ def test_columns_follow_the_contract(make_source: MakeSource) -> None:
     assert source.land().rows == 1
 
 
-def test_a_table_that_is_gone_or_forbidden_stops(make_source: MakeSource, monkeypatch: Any) -> None:
+def test_a_missing_or_forbidden_table_stops_the_landing(make_source: MakeSource, monkeypatch: Any) -> None:
     """R3.4: revoked, dropped, a key that is not there."""
     source = make_source()
     source.order(1, "2025-01-01 10:00+00")
@@ -116,7 +116,9 @@ def test_a_server_that_goes_away_in_mid_read(make_source: MakeSource, monkeypatc
         patched.setattr(BronzeTable, "append", append_without_server)
         with pytest.raises(LandingError, match="reading public.orders stopped|connection 'shop'") as caught:
             source.land()
-    assert "continues from the mark" in str(caught.value) or "running and reachable" in str(caught.value)
+    assert "continues from the last position" in str(caught.value) or "running and reachable" in str(
+        caught.value
+    )
     with pytest.raises(LandingError, match="Connection refused"):
         source.land()
     source.server.start()

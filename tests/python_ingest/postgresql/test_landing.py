@@ -301,7 +301,7 @@ def test_without_a_cursor_all_rows_are_compared(make_source: MakeSource) -> None
 
 
 @pytest.mark.R2
-def test_a_replaced_table_is_compared_whole(make_source: MakeSource) -> None:
+def test_a_replaced_table_is_compared_in_full(make_source: MakeSource) -> None:
     """R2.4: dropped and restored with older times: nothing is passed over."""
     source = make_source()
     source.order(1, "2025-01-05 10:00+00")
@@ -317,7 +317,7 @@ def test_a_replaced_table_is_compared_whole(make_source: MakeSource) -> None:
 
 
 @pytest.mark.parametrize("method", ["append", "confirm"])
-def test_a_landing_that_is_cut_off_goes_on(make_source: MakeSource, monkeypatch: Any, method: str) -> None:
+def test_an_interrupted_landing_resumes(make_source: MakeSource, monkeypatch: Any, method: str) -> None:
     """R3.2: before or after bronze has the batch: the next landing brings each row once."""
     source = make_source(max_rows=2)
     for number in range(1, 6):

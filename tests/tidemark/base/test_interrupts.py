@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.R1
 
-SAID = "Interrupted. Committed data is safe; run the same command again to continue."
+INTERRUPTED = "Interrupted. Committed data is safe; run the same command again to continue."
 # a thread that waits, as dbt's for Spark, keeps a process from ending; a child stands for the JVM
 WAITING = """
 import multiprocessing, subprocess, sys, threading, time
@@ -57,16 +57,16 @@ def _interrupted(process: subprocess.Popen[str], within: float = 10) -> tuple[st
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_ctrl_c_ends_threads_and_spark(log_format: str) -> None:
-    """R1.5: exit code 130 and one sentence, while threads still wait for Spark."""
+    """R1.5: exit code 130 and a one-line message, while threads still wait for Spark."""
     command = [sys.executable, "-c", WAITING, log_format]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     jvm = int(process.stdout.readline())
     out, err = _interrupted(process)
     if log_format == "json":
-        assert (json.loads(out), err) == ({"event": "interrupted", "said": SAID}, "")
+        assert (json.loads(out), err) == ({"event": "interrupted", "message": INTERRUPTED}, "")
     else:
-        assert (out, err.strip()) == ("", SAID)
+        assert (out, err.strip()) == ("", INTERRUPTED)
     with pytest.raises(ProcessLookupError):
         os.kill(jvm, 0)
 
@@ -88,6 +88,6 @@ def test_ctrl_c_ends_plain_dbt(tmp_path: Path) -> None:
         time.sleep(0.5)
     time.sleep(3)  # the query is running
     out, err = _interrupted(process)
-    assert err.splitlines()[-1] == SAID
+    assert err.splitlines()[-1] == INTERRUPTED
     assert "CANCEL" not in out + err
     assert "Traceback" not in out + err

@@ -28,21 +28,21 @@ MISMATCH = """Runtime Error
 
 def test_a_message_has_no_plan() -> None:
     """The plan of a query that cannot be resolved is as long as the query is complicated."""
-    said = '[DATATYPE_MISMATCH] Cannot resolve "date_add(amount, 1)". (line 4)'
-    assert plain_message(MISMATCH) == said
+    message = '[DATATYPE_MISMATCH] Cannot resolve "date_add(amount, 1)". (line 4)'
+    assert plain_message(MISMATCH) == message
     assert plain_message("Compilation Error\n  first;\n  second") == "first;\nsecond"
 
 
 # what Spark, Delta, Iceberg, a Thrift server, Spark Connect, Python and dbt raise, and what a user sees of it
 ERRORS = Path(__file__).with_name("errors_of_spark.txt").read_text(encoding="utf-8").split("====\n")
-SHOWN = dict(error.rstrip("\n").split("\n---- is shown as\n") for error in ERRORS)
+EXPECTED = dict(error.rstrip("\n").split("\n---- is shown as\n") for error in ERRORS)
 
 
-@pytest.mark.parametrize("message", SHOWN)
-def test_an_error_is_said_in_words(message: str) -> None:
+@pytest.mark.parametrize("message", EXPECTED)
+def test_an_error_of_spark_is_shown_without_internals(message: str) -> None:
     """R1.4: what Spark, Delta, Iceberg, a server and dbt raise, without Java, ids, traces and plans."""
-    assert plain_message(message) == SHOWN[message]
-    assert plain_message(SHOWN[message]) == SHOWN[message]
+    assert plain_message(message) == EXPECTED[message]
+    assert plain_message(EXPECTED[message]) == EXPECTED[message]
 
 
 def test_a_message_quotes_the_line_of_the_user() -> None:

@@ -53,7 +53,7 @@ def tidemark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return run
 
 
-def test_an_unknown_feed_is_a_sentence(tidemark: Tidemark, tmp_path: Path) -> None:
+def test_an_unknown_feed_name_is_refused(tidemark: Tidemark, tmp_path: Path) -> None:
     """No stack trace, exit code 1, the declared feeds named."""
     lake = str(tmp_path / "lake")
     done = tidemark("land", "ordres", TIDEMARK_LAKE=lake)
@@ -76,7 +76,7 @@ def test_variables_in_a_dotenv_file_are_read(tidemark: Tidemark, tmp_path: Path)
         assert (tmp_path / "project" / "dbt_project.yml").is_file()
 
 
-def test_serve_names_what_is_in_its_way(tidemark: Tidemark, tmp_path: Path) -> None:
+def test_serve_reports_a_used_port(tidemark: Tidemark, tmp_path: Path) -> None:
     """A taken port and a held lake are sentences."""
     lake = tmp_path / "lake"
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -92,7 +92,7 @@ def test_serve_names_what_is_in_its_way(tidemark: Tidemark, tmp_path: Path) -> N
     assert (done.returncode, f"The lake {other} is held by another process." in done.stderr) == (1, True)
 
 
-def test_a_server_that_is_not_there_is_a_sentence(tidemark: Tidemark, tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported(tidemark: Tidemark, tmp_path: Path) -> None:
     """Spark itself would try for minutes."""
     there = {"TIDEMARK_LAKE": str(tmp_path / "lake"), "DBT_TARGET": "connect"}
     done = tidemark("verify", **there, TIDEMARK_CONNECT="sc://127.0.0.1:1")
@@ -119,9 +119,9 @@ def test_json_for_machines(tidemark: Tidemark, tmp_path: Path) -> None:
     """One object a line, errors too."""
     done = tidemark("--log-format", "json", "land", "ordres", TIDEMARK_LAKE=str(tmp_path / "lake"))
     (line,) = done.stdout.splitlines()
-    said = json.loads(line)
-    assert (done.returncode, said["event"]) == (1, "error")
-    assert said["said"].startswith("There is no feed named 'ordres'")
+    message = json.loads(line)
+    assert (done.returncode, message["event"]) == (1, "error")
+    assert message["message"].startswith("There is no feed named 'ordres'")
 
 
 def test_outside_of_a_project(tidemark: Tidemark, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_plain_dbt_works_in_a_process_of_its_own(tmp_path: Path) -> None:
         (None, "there is no Java here"),
     ],
 )
-def test_a_wrong_java_gets_one_sentence(tmp_path: Path, java: str | None, says: str) -> None:
+def test_a_wrong_java_version_is_reported_in_one_line(tmp_path: Path, java: str | None, says: str) -> None:
     """`make` checks the machine before it installs anything."""
     (tmp_path / "bin").mkdir()
     if java is not None:
@@ -196,7 +196,7 @@ def test_a_wrong_java_gets_one_sentence(tmp_path: Path, java: str | None, says: 
     assert done.stderr.count("\n") <= 1
 
 
-def test_a_wrong_python_gets_one_sentence() -> None:
+def test_a_wrong_python_version_is_reported_in_one_line() -> None:
     """The fix is in the sentence."""
     script = ["/bin/sh", "scripts/check_machine.sh", "no-such-python"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)

@@ -12,7 +12,7 @@ from tidemark.lake.delta_log import LOOKED_AT, DeltaLog
 from tidemark.lake.table_format import append_once
 
 pytestmark = pytest.mark.R4
-TOLD = ("version", "operation", "operationParameters", "operationMetrics")
+FIELDS = ("version", "operation", "operationParameters", "operationMetrics")
 
 
 @pytest.fixture
@@ -38,15 +38,15 @@ def table(spark: SparkSession, prefix: str) -> str:
 
 
 @pytest.mark.core
-def test_it_says_what_sql_says(spark: SparkSession, table: str) -> None:
+def test_the_log_equals_describe_history(spark: SparkSession, table: str) -> None:
     """R4.2: commits with their operations and metrics, id, size and properties."""
     log = DeltaLog(spark, table)
     assert list(log.columns.items()) == spark.table(table).dtypes
     commits = log.commits(100)
     history = [row.asDict() for row in spark.sql(f"describe history {table}").collect()]
     assert len(commits) == 10
-    assert [{name: commit[name] for name in TOLD} for commit in commits] == [
-        {name: row[name] for name in TOLD} for row in history
+    assert [{name: commit[name] for name in FIELDS} for commit in commits] == [
+        {name: row[name] for name in FIELDS} for row in history
     ]
     seconds = spark.sql(f"describe history {table}").selectExpr("unix_millis(timestamp)").collect()
     assert [(c["timestamp"] - commits[-1]["timestamp"]).total_seconds() for c in commits] == [
@@ -62,8 +62,8 @@ def test_it_says_what_sql_says(spark: SparkSession, table: str) -> None:
     assert [commit["version"] for commit in log.commits(2)] == [9, 8]
 
 
-def test_a_log_that_does_not_go_back(spark: SparkSession, table: str) -> None:
-    """R4.2: cleaned commits end the list; a missing checksum is no loss."""
+def test_a_cleaned_log_is_read_as_far_as_it_goes(spark: SparkSession, table: str) -> None:
+    """R4.2: the list ends at cleaned commits; a missing checksum does not matter."""
     detail = spark.sql(f"describe detail {table}").first()
     assert detail is not None
     log = Path(detail["location"].removeprefix("file:").replace("%20", " ")) / "_delta_log"
@@ -75,8 +75,8 @@ def test_a_log_that_does_not_go_back(spark: SparkSession, table: str) -> None:
 
 
 @pytest.mark.R1
-def test_an_append_is_told_by_its_commit(spark: SparkSession, prefix: str) -> None:
-    """R1.1: its rows and nulls; nothing is told of another commit, or where there are no statistics."""
+def test_an_append_is_recognized_by_its_commit(spark: SparkSession, prefix: str) -> None:
+    """R1.1: its rows and nulls; no result for another commit, or without statistics."""
     spark.sql(f"create schema {prefix}")
     table = f"{prefix}.lines"
     spark.sql(

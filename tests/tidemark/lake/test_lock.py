@@ -75,10 +75,12 @@ def test_another_adapter_is_left_alone(elsewhere: Path) -> None:
     assert not (project / "lake").exists()
 
 
-def test_a_full_disk_is_said_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_before_the_command_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """R4.2: the catalog's database would wait for ever."""
     monkeypatch.setattr(lock, "LEAST_FREE", 2**62)
-    with pytest.raises(TidemarkError, match=r"The disk of the lake .* MiB left, and a command needs"):
+    with pytest.raises(TidemarkError, match=r"The disk of the lake .* MiB free; a command needs"):
         lock.hold(tmp_path / "lake")
 
 

@@ -91,7 +91,7 @@ def test_maintenance_leaves_out_a_table_that_another_process_writes(
     assert tables[0] not in shown
 
 
-def test_a_command_waits_as_long_as_it_is_told(shared: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_waits_for_the_configured_time(shared: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table is free as soon as the other process ends."""
     other = holder("gold.a")
     monkeypatch.setenv(WAIT, "60")
@@ -104,7 +104,7 @@ def test_a_command_waits_as_long_as_it_is_told(shared: Postgres, monkeypatch: py
         lock_tables(["gold.a"])
 
 
-def test_who_loses_the_locks_ends(shared: Postgres) -> None:
+def test_a_command_that_loses_its_locks_stops(shared: Postgres) -> None:
     """Another process may take them at once, so nothing may be written any more."""
     other = holder("gold.a")
     with shared.connect() as connection:
@@ -150,8 +150,8 @@ def test_the_doctor_says_who_has_locked_which_tables(
     assert check_catalog(subject).findings == ()
     other = holder("gold.a", "elsewhere.table")
     (finding,) = check_catalog(subject).findings
-    assert finding.said.startswith(f"process {other.pid} on ")
-    assert sorted(finding.said.partition(" has locked ")[2].rstrip(".").split(", ")) == [
+    assert finding.message.startswith(f"process {other.pid} on ")
+    assert sorted(finding.message.partition(" has locked ")[2].rstrip(".").split(", ")) == [
         "a table of another project",
         "gold.a",
     ]
@@ -159,8 +159,8 @@ def test_the_doctor_says_who_has_locked_which_tables(
     other.wait()
     monkeypatch.setenv(METASTORE, shared.url("metastore", password="wrong one"))  # noqa: S106
     (finding,) = check_catalog(subject).findings
-    assert finding.said.startswith("The shared catalog's database does not answer")
-    assert "wrong" not in finding.said
+    assert finding.message.startswith("The shared catalog's database does not answer")
+    assert "wrong" not in finding.message
 
 
 def test_one_process_needs_no_database(monkeypatch: pytest.MonkeyPatch) -> None:

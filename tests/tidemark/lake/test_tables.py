@@ -20,9 +20,7 @@ def folder(spark: SparkSession, prefix: str) -> Path:
     return Path(spark.catalog.getDatabase(prefix).locationUri.removeprefix("file:")) / "things"
 
 
-def test_a_table_that_the_catalog_never_got_is_created(
-    spark: SparkSession, prefix: str, folder: Path
-) -> None:
+def test_a_table_missing_from_the_catalog_is_created(spark: SparkSession, prefix: str, folder: Path) -> None:
     """R1.5: committed by Delta, then killed before Spark's catalog knew of it."""
     spark.createDataFrame([], "id bigint").write.format("delta").save(str(folder))
     create_table(
@@ -48,7 +46,7 @@ def test_a_table_that_was_not_even_committed_is_created(
 def test_rows_that_the_catalog_has_lost_are_not_replaced(
     spark: SparkSession, prefix: str, folder: Path
 ) -> None:
-    """R1.5: a lost catalog is no empty lake."""
+    """R1.5: a lost catalog does not count as an empty lake."""
     spark.range(3).write.format("delta").save(str(folder))
     with pytest.raises(TidemarkError, match=r"no table t\d+\.things, but its folder .* contains") as caught:
         create_table(spark, f"{prefix}.things", "id bigint")

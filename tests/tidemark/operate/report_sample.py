@@ -96,7 +96,7 @@ def _models(period: int, day: int) -> list[ModelPeriod]:
     """Silver reads 100 rows and `day`; all but 40 of them are inserted."""
     silver = (60 + day, 30, 0, 6, 3, 1)
     failed = day == 6
-    said = f"no such column {HOSTILE}" if failed else None
+    message = f"no such column {HOSTILE}" if failed else None
     status = "error" if failed else "success"
 
     def one(model: str, rows: tuple[int, ...], *, fails: bool = False) -> ModelPeriod:
@@ -113,7 +113,7 @@ def _models(period: int, day: int) -> list[ModelPeriod]:
             uncompared=0,
             last_at=_at(day),
             last_status=status if fails else "success",
-            last_message=said if fails else None,
+            last_message=message if fails else None,
         )
 
     return [

@@ -57,7 +57,7 @@ def _standard(secret: str, value: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         (["42"], "not of the form column=value"),
         (["customer_id="], "not of the form column=value"),
@@ -65,9 +65,9 @@ def _standard(secret: str, value: str) -> str:
         (["email=a", "email=b"], "names 'email' twice"),
     ],
 )
-def test_a_key_names_columns_of_the_feed(key: list[str], said: str) -> None:
+def test_a_key_names_columns_of_the_feed(key: list[str], message: str) -> None:
     """Each once, with a value; the order of the options does not matter."""
-    with pytest.raises(TidemarkError, match=said):
+    with pytest.raises(TidemarkError, match=message):
         parsed_key(key, _feed())
     assert list(parsed_key(["email = a=b", "customer_id=42"], _feed()).items()) == [
         ("customer_id", "42"),
@@ -76,16 +76,16 @@ def test_a_key_names_columns_of_the_feed(key: list[str], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("external", "said"),
+    ("external", "message"),
     [
-        ({"pii": ["phone"]}, "'phone' is no declared column"),
+        ({"pii": ["phone"]}, "'phone' is not a declared column"),
         ({"pii": ["customer_id"], "hash_pii": True}, "'customer_id' has type bigint"),
         ({"hash_pii": True}, "`hash_pii` without columns"),
     ],
 )
-def test_personal_columns_are_declared_columns(external: dict[str, Any], said: str) -> None:
+def test_personal_columns_are_declared_columns(external: dict[str, Any], message: str) -> None:
     """Hashes are texts."""
-    with pytest.raises(DeclarationError, match=f"external.pii: .*{said}"):
+    with pytest.raises(DeclarationError, match=f"external.pii: .*{message}"):
         _feed(**external)
     assert _feed(pii=["customer_id"]).external.pii == ("customer_id",)
 
@@ -212,7 +212,7 @@ def test_a_query_hashes_as_the_standard_library_does(
     monkeypatch.setenv(PII_KEY, secret)
     keyed = KeyedHash(PII_KEY, "A test")
     values = ["", "ann@example.org", "Zoë"]
-    rows = keyed.beside(hidden_rows(spark, "value string", [[value] for value in values]))
+    rows = keyed.with_key_columns(hidden_rows(spark, "value string", [[value] for value in values]))
     found = rows.select("value", hashed(f.col("value")).alias("hash"), hashed(f.lit(None)).alias("none"))
     plan = found._jdf.queryExecution().toString()
     assert "ann@example.org" not in plan

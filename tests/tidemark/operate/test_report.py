@@ -134,7 +134,7 @@ def test_what_needs_attention(report: Report) -> None:
     assert points_of(broken)[-1].what == "Many small files slow down gold.by_city."
 
 
-def test_hostile_texts_stay_texts(report: Report, page: str) -> None:
+def test_hostile_values_stay_values(report: Report, page: str) -> None:
     """Names and reasons make no element and no attribute, in HTML, SVG and JSON."""
     elements = Elements(page)
     assert elements.of("script") == [{"type": "application/json", "id": "data"}]
@@ -151,7 +151,7 @@ def test_hostile_texts_stay_texts(report: Report, page: str) -> None:
     assert facts["feeds"][0]["limits"] == {"warn_after": 36 * 3600, "error_after": 72 * 3600}
 
 
-def test_nothing_comes_from_elsewhere(page: str) -> None:
+def test_the_page_loads_no_external_resource(page: str) -> None:
     """No address but those of names of XML; links lead to the lineage site, whose path is encoded."""
     elements = Elements(page)
     assert set(re.findall(r"https?://[^\s\"'<]+", page)) == {SVG}
@@ -170,7 +170,7 @@ def test_nothing_comes_from_elsewhere(page: str) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_an_empty_lake_says_so(report: Report) -> None:
+def test_an_empty_lake_is_reported(report: Report) -> None:
     """There is no chart, and the page says what fills the lake."""
     empty = Report("shop", "lake", NOW, periods(SINCE, None, NOW), feeds=report.feeds[2:])
     page = page_of(empty)
@@ -195,7 +195,7 @@ def test_periods_are_few(ago: timedelta, words: str, number: int, label: str) ->
     assert (found.words, len(found.numbers), found.label(found.first)) == (words, number, label)
 
 
-def test_times_in_words() -> None:
+def test_durations_as_text() -> None:
     """The largest unit that fits."""
     assert [span(seconds) for seconds in (0.25, 1, 90, 3600, 9000, 864_000)] == [
         *("0.2 seconds", "1 second", "1.5 minutes", "1 hour", "2.5 hours", "10 days"),

@@ -77,7 +77,7 @@ def test_a_folder_is_where_its_files_are(
 
 @settings(deadline=None)
 @given(SIGNS)
-def test_a_text_is_no_jinja_and_no_glob(text: str) -> None:
+def test_values_are_not_read_as_jinja_or_globs(text: str) -> None:
     """R1.1: also in a list of options, such as the words for NULL, and the sheet of a workbook."""
     options = {"sheet": text, "null_value": [text, "NA"], "skip_lines": 2}
     written = yaml.safe_load(yaml.safe_dump(plain_for_dbt(options), allow_unicode=True))

@@ -43,8 +43,8 @@ def files(folder: Path) -> dict[Path, str]:
 
 def test_a_new_project_parses(folder: Path) -> None:
     """R1: its feed, its models and their tests; named after its folder."""
-    said = init()
-    assert "wrote models/silver/orders/orders.sql" in said
+    message = init()
+    assert "wrote models/silver/orders/orders.sql" in message
     assert (folder / ".jars").readlink() == jars.cache_folder()
     parsed = dbtRunner().invoke(["--quiet", "parse"])
     assert parsed.success, parsed.exception
@@ -54,7 +54,7 @@ def test_a_new_project_parses(folder: Path) -> None:
     assert manifest.metadata.project_name == "my_shop"
 
 
-def test_again_nothing_is_missing(folder: Path) -> None:
+def test_a_second_init_changes_nothing(folder: Path) -> None:
     """R1: what is there stays as it is, edited or not."""
     init()
     (folder / "profiles.yml").write_text(f"{(folder / 'profiles.yml').read_text('utf-8')}# mine\n")
@@ -64,20 +64,20 @@ def test_again_nothing_is_missing(folder: Path) -> None:
 
 
 def test_an_existing_project_gets_what_it_lacks(folder: Path) -> None:
-    """R1: the rest is left alone; what its user has to change is told."""
+    """R1: other files are not changed; the output lists what the user must change."""
     (folder / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
     (folder / "profiles.yml").write_text(PROFILES)
     (folder / ".gitignore").write_text("/target\n")
-    said = init()
+    message = init()
     there = {"dbt_project.yml", "profiles.yml", ".gitignore", ".sqlfluff"}
     assert {str(name) for name in files(folder)} == there
     assert (folder / "profiles.yml").read_text() == PROFILES
-    assert "profiles.yml: write `type: tidemark` in a target of the profile 'shop'" in said
-    assert ".gitignore: add the lines" in said
-    assert "`+materialized: incremental`" in said
+    assert "profiles.yml: write `type: tidemark` in a target of the profile 'shop'" in message
+    assert ".gitignore: add the lines" in message
+    assert "`+materialized: incremental`" in message
 
 
-def test_a_profile_of_another_place_or_name_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_profile_is_not_overwritten(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1: a profiles.yml that dbt reads is neither rewritten nor shadowed by another one."""
     home = folder.parent / "home"
     (home / ".dbt").mkdir(parents=True)
@@ -104,7 +104,7 @@ def test_jars_of_another_version_are_replaced(folder: Path) -> None:
 
 
 def test_what_cannot_be_a_project(folder: Path) -> None:
-    """R1: a sentence, and no file."""
+    """R1: an error message, and no file is written."""
     with pytest.raises(TidemarkError, match=r"(?s)'2x' is not a valid name.*--name"):
         init("--name", "2x")
     assert not list(folder.iterdir())

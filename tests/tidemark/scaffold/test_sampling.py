@@ -94,7 +94,7 @@ def test_encodings_are_found_or_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_few_lines_that_are_not_utf_8(tmp_path: Path) -> None:
-    """R1.4: the file stays UTF-8; landing rejects these lines, which is told."""
+    """R1.4: the file stays UTF-8; the output says that landing rejects these lines."""
     sample = _csv(tmp_path, "id,city\n1,Zoë\n2,Köln\n".encode() + b"3,caf\xe9\n")
     assert _values(sample) == [("1", "Zoë"), ("2", "Köln")]
     assert ("encoding", "utf-8 (1 of its lines are not, and will be rejected)") in [
@@ -157,7 +157,7 @@ def test_dialects(tmp_path: Path) -> None:
 
 
 def test_a_header_is_found_or_asked_for(tmp_path: Path) -> None:
-    """R1.2: names are told from values by the records after them; the user may insist."""
+    """R1.2: the following records show whether a line has names or values; options override this."""
     headers = {
         "country,2019,2020\nFR,1,2\nDE,3,4\n": ["country", "2019", "2020"],
         "Province,Lat,1/22/20,1/23/20\n,1.5,0,1\nX,2.5,1,2\n": ["Province", "Lat", "1/22/20", "1/23/20"],
@@ -179,7 +179,7 @@ def test_a_header_is_found_or_asked_for(tmp_path: Path) -> None:
     assert "one name twice" in _refusal(tmp_path, cities, columns=("a", "A"))
 
 
-def test_each_cause_has_its_sentence(tmp_path: Path) -> None:
+def test_each_cause_has_its_own_message(tmp_path: Path) -> None:
     """R1.4: what is wrong with the header, and the options that work."""
     cases = {
         "": "a.csv is empty",
@@ -225,7 +225,7 @@ def test_json_of_any_layout(tmp_path: Path) -> None:
 
 
 def test_json_that_landing_rejects(tmp_path: Path) -> None:
-    """R1.4: such records are no samples; fields that differ in letter case are told."""
+    """R1.4: such records are not used as samples; fields that differ only in letter case are reported."""
     odd = '{"id": 1, "v": "\\u00e9\\u0000"}\n{"id": 2, "v": "\\ud800"}\n{"id": 3, "v": 1e400}\n'
     odd += '{"id": 4, "v": "ok"}\n'
     deep = '{"id": 5, "v": ' + "[" * 3_000 + "]" * 3_000 + "}\n"
@@ -453,7 +453,7 @@ def test_workbooks(tmp_path: Path) -> None:
         _sample(tmp_path, {"a.xlsx": _workbook(Sheet1=[])})
 
 
-def test_many_words_decide_on_the_encoding() -> None:
+def test_word_counts_determine_the_encoding() -> None:
     """R1.2: one odd word does not change the encoding of many."""
     text = "Москва\nКазань\nСамара\nУфа\n"
     (found,) = decoded([("a", text.encode("cp1251"))], None)

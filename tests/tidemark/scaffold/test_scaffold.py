@@ -107,7 +107,7 @@ def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkS
     feeds = ("invoices", "parcels", "readings", "stops")
     land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
     built = build_models(["--select", *(f"source:bronze.{name}+" for name in feeds)])
-    assert {wrote.table.removeprefix(f"{prefix}_"): wrote.said for wrote in built.tables} == {
+    assert {wrote.table.removeprefix(f"{prefix}_"): wrote.message for wrote in built.tables} == {
         "gold.invoices_per_day": "2 inserted",
         "gold.readings_per_day": "1 inserted",
         "silver.invoices": "3 inserted",
@@ -138,7 +138,7 @@ def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkS
     assert done.returncode == 0, done.stdout
 
 
-def test_files_that_tell_too_little(new_project: Path, spark: SparkSession) -> None:
+def test_files_with_too_few_records_are_refused(new_project: Path, spark: SparkSession) -> None:
     """Each error says what is missing, and what to do."""
     cases = {
         "picture.png": ("x", "the file name does not show the format"),
@@ -148,8 +148,8 @@ def test_files_that_tell_too_little(new_project: Path, spark: SparkSession) -> N
         "sparse.csv": ("a,b\n1,\n,2\n", r"is unique for each record.*(?s:.*)`--key "),
         "jinja.csv": ("id,{{ env_var('HOME') }}\n1,2\n", "would be Jinja in dbt"),
     }
-    for name, (text, said) in cases.items():
-        with pytest.raises(TidemarkError, match=said):
+    for name, (text, message) in cases.items():
+        with pytest.raises(TidemarkError, match=message):
             add_feed(_write(new_project / "some" / name, text), "some_feed", ProjectWithFeeds.load())
     with pytest.raises(TidemarkError, match="There are no files"):
         add_feed(new_project / "nowhere", None, ProjectWithFeeds.load())
@@ -175,8 +175,8 @@ def test_wide_files_build(new_project: Path, spark: SparkSession, prefix: str) -
     land(spark, lakehouse, [lakehouse.feeds[name] for name in widths])
     rejected = [f"rejected_{name}" for name in widths]
     built = build_models([*DATA_ONLY, "--select", *widths, *rejected])
-    said = {wrote.table.removeprefix(f"{prefix}_silver."): wrote.said for wrote in built.tables}
-    assert said == dict.fromkeys(widths, "9 inserted") | dict.fromkeys(rejected, "1 inserted")
+    messages = {wrote.table.removeprefix(f"{prefix}_silver."): wrote.message for wrote in built.tables}
+    assert messages == dict.fromkeys(widths, "9 inserted") | dict.fromkeys(rejected, "1 inserted")
     assert max(wrote.seconds for wrote in built.tables) < 60
 
 
@@ -319,7 +319,9 @@ def test_names_and_values_of_all_kinds_are_yaml(tmp_path: Path) -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
 
 
-def test_a_feed_is_written_whole_or_not_at_all(new_project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_feed_is_written_completely_or_not_at_all(
+    new_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """R1.2: names are free in the whole project; if dbt cannot read the files, none of them stays."""
     folder = _write(new_project / "data/raw/daily_orders/1.csv", "id,v\n1,a\n2,b\n").parent
     lakehouse = ProjectWithFeeds.load()
@@ -350,18 +352,19 @@ FLIGHTS = """year,carrier,flight,dep_time,tailnum,time_hour,name
 """
 
 
-def test_what_a_file_tells_is_printed(new_project: Path, spark: SparkSession, prefix: str) -> None:
+def test_detected_options_are_printed(new_project: Path, spark: SparkSession, prefix: str) -> None:
     """R1.2, R1.4: words for NULL among numbers, a key of several columns, a column renamed, re-sent names."""
     flights = _write(new_project / "data/raw/flights/flights_2013.csv", FLIGHTS)
     with output.console.capture() as printed:
         add_feed(flights, None, ProjectWithFeeds.load())
-    said = printed.get()
-    assert "renamed year to flight_year (an SQL keyword)" in said
+    message = printed.get()
+    assert "renamed year to flight_year (an SQL keyword)" in message
     assert (
-        "null empty, NA, NULL, - and 11 other words (in staged_flights.sql) are NULL in columns that" in said
+        "null empty, NA, NULL, - and 11 other words (in staged_flights.sql) are NULL in columns that"
+        in message
     )
-    assert "text NA stays text in tailnum; `as_text('tailnum', nulls=['', 'NA'])` makes it NULL" in said
-    assert "key time_hour, carrier, flight: silver keeps the last landed row of each; use `--key`" in said
+    assert "text NA stays text in tailnum; `as_text('tailnum', nulls=['', 'NA'])` makes it NULL" in message
+    assert "key time_hour, carrier, flight: silver keeps the last landed row of each; use `--key`" in message
 
     for name in ("flights_2013 (1).csv", "re-sent flights.csv"):
         shutil.copy(flights, flights.parent / name)
@@ -389,7 +392,7 @@ def _key(text: str, tmp_path: Path, *wanted: str, name: str = "lines.csv") -> li
     return proposed(sample, [file], file, None, wanted).key_names
 
 
-def test_keys_tell_records_apart(tmp_path: Path) -> None:
+def test_keys_identify_records(tmp_path: Path) -> None:
     """R1.2: no key repeats in the files, unless a column says which version is the newest."""
     lines = "order_id,product_code,quantity,price\n1,a,2,3\n1,b,1,4\n2,a,5,3\n2,a,5,3\n"
     assert _key(lines, tmp_path) == ["order_id", "product_code"]
@@ -407,7 +410,7 @@ def test_keys_tell_records_apart(tmp_path: Path) -> None:
 
 
 def test_a_key_holds_for_all_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.2: what repeats after the sample is no key."""
+    """R1.2: columns with repeated values after the sample are not a key."""
     monkeypatch.setattr("tidemark.scaffold.sampling.SAMPLE_RECORDS", 10)
     days = [f"2025-01-{1 + n // 10:02},shop {n % 10},{n % 7}\n" for n in range(100)]
     assert _key(f"day,shop,visits\n{''.join(days)}", tmp_path) == ["line_day", "shop"]
@@ -471,7 +474,7 @@ def test_a_new_column_reaches_silver_and_docs(new_project: Path, spark: SparkSes
 
     _write(folder / "2.csv", "visitor_id,city,Channel\n2,Jena,web\n3,Kiel,app\n")
     land(spark, lakehouse, feed)
-    assert [wrote.said for wrote in build_models(chosen).tables] == ["1 inserted, 1 updated"]
+    assert [wrote.message for wrote in build_models(chosen).tables] == ["1 inserted, 1 updated"]
     trimmed = "{{ as_text('city') }} as city,\n"
     _edit("macros/staging/staged_visitors.sql", trimmed, f"{trimmed}            channel,\n")
     _edit("models/silver/visitors/visitors.sql", "        city,\n", "        city,\n        channel,\n")

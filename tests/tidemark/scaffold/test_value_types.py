@@ -92,7 +92,7 @@ def test_text_and_what_decided(values: list[str], why: str) -> None:
     assert why in found.note
 
 
-def test_names_decide_on_whole_numbers() -> None:
+def test_column_names_determine_the_type_of_whole_numbers() -> None:
     """R1.2: a number is a time or a date only if the column's name says so."""
     assert of("1700000000").type == of("20240930").type == "bigint"
     assert of("1700000000", name="created_at").format == "epoch_seconds"
@@ -112,7 +112,7 @@ def _sample(**columns: list[str]) -> Sample:
     return Sample("csv", {}, dict.fromkeys(columns, "string"), records)
 
 
-def test_what_is_first_is_asked() -> None:
+def test_an_ambiguous_date_order_is_asked_for() -> None:
     """R1.2: the day or the month is first only where the values show it, or the user says it."""
     sample = _sample(day=["9/3/2024 10:00", "1/2/2024 11:00"])
     with pytest.raises(TidemarkError, match=r"(?s)day: .*whether the day.*`--date-format day=M/d/yyyy` or"):
@@ -124,14 +124,14 @@ def test_what_is_first_is_asked() -> None:
     assert (short.type, short.format) == ("date", "M/d/yy")
     for formats, words in (
         ({"day": "d-M-yyyy"}, "not all of its values"),
-        ({"day": "QQ"}, "is no format of a date"),
+        ({"day": "QQ"}, "is not a valid date format"),
         ({"town": "d-M-yyyy"}, "no column town"),
     ):
         with pytest.raises(TidemarkError, match=words):
             typed_sample(sample, Dates(formats))
 
 
-def test_a_decimal_comma_elsewhere_leaves_thousands_open() -> None:
+def test_a_decimal_comma_in_another_column_does_not_decide_thousands() -> None:
     """R1.2: 1.234 is 1234 in a file with decimal commas."""
     found = typed_sample(_sample(price=["1,5", "2,25"], people=["1.234", "5.678"]), Dates()).values
     assert found["price"].type == "decimal(28, 9)"
@@ -139,7 +139,7 @@ def test_a_decimal_comma_elsewhere_leaves_thousands_open() -> None:
     assert "has decimal commas: '1.234'" in found["people"].note
 
 
-def test_newest_is_never_text(tmp_path: Path) -> None:
+def test_text_columns_do_not_decide_the_newest_row(tmp_path: Path) -> None:
     """R1.2: only dates, times and numbers order versions; a date's order is not that of its text."""
     file = tmp_path / "lines.csv"
     times = _sample(line_id=["1", "2"], updated_at=["9/30/2024 10:00", "10/1/2024 09:00"])
@@ -166,7 +166,7 @@ def test_a_key_is_checked_on_all_records(tmp_path: Path) -> None:
 
 
 def test_times_of_values() -> None:
-    """R1.2: a value that names no full time is no time; offsets and zones count."""
+    """R1.2: a value without a full time is not a time; offsets and zones are allowed."""
     ten = datetime(2024, 6, 5, 10, tzinfo=UTC)
     assert read_iso("2024-06-05 12:00:00 Europe/Paris") == read_iso("2024-06-05T15:30+0530") == ten
     for value in (

@@ -32,7 +32,7 @@ def test_java_reads_what_was_written(spark: SparkSession, tmp_path: Path) -> Non
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_a_value_is_one_line_of_ascii(value: str) -> None:
+def test_values_are_printed_as_one_ascii_line(value: str) -> None:
     """No value ends its line."""
     assert _escaped(value).isascii()
     assert _escaped(value).isprintable()

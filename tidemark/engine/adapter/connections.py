@@ -28,7 +28,7 @@ from tidemark.spark.session import embedded_session
 from tidemark.spark.settings import FORMATS, embedded_settings
 
 logger = AdapterLogger("Tidemark")
-# dbt-spark asks so what there is, and takes some errors for an answer
+# statements by which dbt-spark looks up relations; it treats some errors as "not found"
 LOOKS_UP = re.compile(
     r"\s*(/\*.*?\*/\s*)?(show tables?|describe extended"
     r"|macro (\w+_without_caching|get_columns_in_relation_raw))\b",
@@ -187,7 +187,7 @@ def session_of(settings: Mapping[str, str]) -> SparkSession:
 
 
 def is_open(session: Any) -> bool:
-    """Return whether a session can still run statements; None is no session."""
+    """Return whether a session can still run statements; None stands for no session."""
     if isinstance(session, SparkSession) and has_jvm(session):
         return session is SparkSession._instantiatedSession
     return session is not None and not session.is_stopped

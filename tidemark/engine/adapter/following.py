@@ -47,7 +47,7 @@ class FollowingAdapter(PastAdapter):
         if catalog := config.get("catalog_name"):
             raise DbtRuntimeError(f"{config.model.name}: catalog_name is {catalog}. {ONE_CATALOG}")
         given = Model({"grants": config.get("grants")}, has_one_session=lake.has_one_session())
-        # an incremental model says so with all its other refusals
+        # an incremental model reports this together with its other errors
         if config.get("materialized") != "incremental" and (refused := grants(given)):
             raise DbtRuntimeError(f"{config.model.original_file_path}: {refused}")
         if config.get("materialized") in MADE_BY_DBT and not config.get("file_format"):

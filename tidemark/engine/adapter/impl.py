@@ -54,7 +54,7 @@ class TidemarkAdapter(ModelsAdapter):
         shown_seeds.attach()
         if self.is_embedded():
             locks.hold_lake(self.config.credentials.server_side_parameters)
-        # Spark's log of a query that fails: JSON with a stack trace, beside dbt's own message
+        # Spark logs a failed query as JSON with a stack trace, in addition to dbt's message
         logging.getLogger("SQLQueryContextLogger").disabled = True
         hide_own_macros()
         program = Path(sys.argv[0])
@@ -238,7 +238,7 @@ class TidemarkAdapter(ModelsAdapter):
         return row
 
     @available
-    def keep_once(self, known: dict[str, Once], name: str, sql: str) -> str:
+    def cache_once(self, known: dict[str, Once], name: str, sql: str) -> str:
         """Create a view whose rows Spark computes once, unless it exists already; return its name.
 
         Args:

@@ -163,10 +163,10 @@ def refused_name(columns: Sequence[Column], table_format: str) -> str:
 def refused_partition(names: Sequence[str], table_format: str) -> str:
     """Return why a table cannot be partitioned by columns of these names; empty if it can."""
     dotted = next((name for name in names if "." in name and table_format == "delta"), "")
-    said = (
+    message = (
         f"the name `{dotted}` in partition_by has a dot, at which Delta's MERGE stops. Rename it with `as`."
     )
-    return said if dotted else ""
+    return message if dotted else ""
 
 
 def refused_type(columns: Sequence[Column], table_format: str) -> str:

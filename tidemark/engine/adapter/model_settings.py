@@ -26,8 +26,8 @@ class Setting:
 
 def refusals(model: Model) -> list[str]:
     """Return a sentence for each setting that a model cannot follow."""
-    said = (setting.check(model) for setting in SETTINGS if setting.check)
-    return [sentence for sentence in said if sentence]
+    message = (setting.check(model) for setting in SETTINGS if setting.check)
+    return [sentence for sentence in message if sentence]
 
 
 def columns_named(names: Sequence[str], columns: Collection[str]) -> list[str]:

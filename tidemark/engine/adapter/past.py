@@ -119,7 +119,7 @@ def _refuse(as_of: Any) -> None:
         )
     if not isinstance(as_of, str) or not as_of:
         raise TidemarkError(
-            f"The variable {AS_OF} is {as_of!r}, and not a text that names a run.",
+            f"`{AS_OF}` must be a quoted run id; got {as_of!r}.",
             f"""Put it in quotes: --vars '{{"{AS_OF}": "3f2a91c4"}}'.""",
         )
 

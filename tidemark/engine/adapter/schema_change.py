@@ -18,13 +18,13 @@ class Step:
     Attributes:
         action: `none`: the columns are the same; `ignore`: the query is read with the table's columns;
             `rebuild`: the table is written as a whole; `add`: the table gets the new columns; `stop`.
-        said: what is ignored, or why it is rebuilt or stopped; for people.
+        message: what is ignored, or why it is rebuilt or stopped; for people.
         expressions: for `ignore` and `add`, SQL for each column of the table, by its name in the table.
         added: for `add`, the type of each new column.
     """
 
     action: str
-    said: str = ""
+    message: str = ""
     expressions: Mapping[str, str] = field(default_factory=dict)
     added: Mapping[str, str] = field(default_factory=dict)
 
@@ -61,10 +61,10 @@ class Columns:
     @property
     def in_words(self) -> str:
         """All differences, for people."""
-        said = [f"`{name}` is new" for name in self.added]
-        said += [f"`{name}` is gone" for name in self.removed]
-        said += [f"`{name}` is {now}, was {before}" for name, (before, now) in self.retyped.items()]
-        return ", ".join(said)
+        messages = [f"`{name}` is new" for name in self.added]
+        messages += [f"`{name}` is gone" for name in self.removed]
+        messages += [f"`{name}` is {now}, was {before}" for name, (before, now) in self.retyped.items()]
+        return ", ".join(messages)
 
 
 def step_of(columns: Columns, setting: str | None, rebuilds: bool) -> Step:
@@ -90,17 +90,17 @@ def step_of(columns: Columns, setting: str | None, rebuilds: bool) -> Step:
     if chosen == IGNORE:
         return Step("ignore", _left_out(chosen, [*columns.added], read, unfit), expressions)
     new = {name: quoted(name) for name in columns.added}
-    said = [f"added {_names(new)}"] if new else []
-    said += [left_out] if (left_out := _left_out(chosen, [], read, unfit)) else []
-    return Step("add" if new else "ignore", "; ".join(said), expressions | new, columns.added)
+    message = [f"added {_names(new)}"] if new else []
+    message += [left_out] if (left_out := _left_out(chosen, [], read, unfit)) else []
+    return Step("add" if new else "ignore", "; ".join(message), expressions | new, columns.added)
 
 
 def _left_out(setting: str, new: list[str], read: Mapping[str, Narrowed], unfit: Iterable[str]) -> str:
     new = [*new, *(path for each in read.values() for path in each.dropped)]
     wider = [name for name in unfit if not read[name].dropped]
-    said = [f"ignored the new column{'s' if len(new) > 1 else ''} {_names(new)}"] if new else []
-    said += [f"kept the type of {_names(wider)}"] if wider else []
-    return f"{' and '.join(said)}: on_schema_change is {setting}" if said else ""
+    message = [f"ignored the new column{'s' if len(new) > 1 else ''} {_names(new)}"] if new else []
+    message += [f"kept the type of {_names(wider)}"] if wider else []
+    return f"{' and '.join(message)}: on_schema_change is {setting}" if message else ""
 
 
 def _names(names: Iterable[str]) -> str:

@@ -30,11 +30,11 @@ def invoke_dbt(arguments: Sequence[str]) -> Any:
     outcome = outcome_of(arguments)
     if not outcome.success:
         command = next((word for word in arguments if not word.startswith("-")), "dbt")
-        said = plain_message(str(outcome.exception)) if outcome.exception else ""
+        message = plain_message(str(outcome.exception)) if outcome.exception else ""
         fix = "Read dbt's messages above; logs/dbt.log has all of them."
-        if "Required var" in said:
+        if "Required var" in message:
             fix = "Give the variable with --vars."
-        raise DbtError(f"dbt {command} failed{f': {said}' if said else '.'}", fix)
+        raise DbtError(f"dbt {command} failed{f': {message}' if message else '.'}", fix)
     return outcome.result
 
 

@@ -79,12 +79,12 @@ def settings_of_server(root: Path) -> dict[str, str]:
         root: the project's folder.
 
     Raises:
-        TidemarkError: when the target has another adapter.
+        TidemarkError: if the target does not use the adapter `tidemark`.
     """
     credentials, target = credentials_of(root)
     if not hasattr(credentials, "settings_of_server"):
         raise TidemarkError(
-            f"The target '{target}' of profiles.yml has another adapter than Tidemark's.",
+            f"The target '{target}' in profiles.yml does not use the adapter `tidemark`.",
             "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
         )
     settings: dict[str, str] = credentials.settings_of_server()

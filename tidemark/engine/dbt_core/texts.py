@@ -28,7 +28,7 @@ def yaml_mapping(path: Path) -> dict[str, Any]:
     """Return the mapping of a YAML file; an empty file has none.
 
     Raises:
-        TidemarkError: if the file does not exist, cannot be read, or is no mapping.
+        TidemarkError: if the file does not exist, cannot be read, or is not a mapping.
     """
     try:
         found = yaml_in(path.read_text(encoding="utf-8")) or {}

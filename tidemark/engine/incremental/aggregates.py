@@ -103,7 +103,7 @@ SKETCHES_OF_ORDER = (
     *("approx_top_k", "approx_top_k_accumulate", "approx_top_k_combine"),
     *(f"kll_{kind}_agg_{of}" for kind in ("sketch", "merge") for of in ("bigint", "double", "float")),
 )
-# the result depends on the order of rows, and there is no bound: rows that differ are rows that differ
+# the result depends on the order of rows without a bound: any difference counts as real
 ORDERED = frozenset({
     *("collect_list", "collect_set", "array_agg", "listagg", "string_agg"),
     *("first", "first_value", "last", "last_value", "any_value", "nth_value"),

@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-MOST = 100  # rows; each one is a level of the tree
+MAX_ROWS = 100  # rows; each one is a level of the tree
 ENDS = (TokenType.R_PAREN, TokenType.SEMICOLON)
 
 
@@ -65,7 +65,7 @@ def _union(text: str) -> str | None:
     except SqlglotError:
         return None
     values = parsed.find(exp.Values)
-    if values is None or len(values.expressions) > MOST:
+    if values is None or len(values.expressions) > MAX_ROWS:
         return None
     rows = [list(row.expressions) if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
     if len({len(row) for row in rows}) != 1:

@@ -49,7 +49,7 @@ def unlike(sql: str, is_read_alike: Callable[[str], bool]) -> Unsupported:
         others = [(one.start, one.end, one.stand_in) for one in parts if one not in kept]
         try:
             return is_read_alike(spliced(sql, others))
-        except Exception:  # without the parts it is no query
+        except Exception:  # without the parts it is not a query
             return True
 
     suspects = parts if parts and only(()) else []
@@ -57,11 +57,11 @@ def unlike(sql: str, is_read_alike: Callable[[str], bool]) -> Unsupported:
         half = len(suspects) // 2
         suspects = next((some for some in (suspects[:half], suspects[half:]) if not only(some)), [])
     if not suspects:
-        return Unsupported("SQL that Tidemark reads in another way than Spark")
+        return Unsupported("SQL that Tidemark and Spark parse differently")
     found = suspects[0]
     text = " ".join(sql[found.start : found.end + 1].split())
     text = text if len(text) <= 80 else f"{text[:79]}…"
-    return Unsupported(f"`{text}`, which Tidemark reads in another way than Spark", line=found.line)
+    return Unsupported(f"`{text}`, which Tidemark and Spark parse differently", line=found.line)
 
 
 def _parts(tokens: Sequence[Token], sql: str) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from tidemark.engine.incremental.equalities import NEVER, Equality, equalities, 
 from tidemark.engine.incremental.tree import Block
 from tidemark.engine.incremental.unsupported import Unsupported
 
-ADDED = "is_added"  # marks a column that is no part of the query: rows that share its value are not linked
+ADDED = "is_added"  # marks a column that is not part of the query: rows that share its value are not linked
 
 
 def check_nested(block: Block, alias: str) -> None:

@@ -36,7 +36,7 @@ MOMENTS = {
     TokenType.TIMESTAMPNTZ: "timestamp_ntz",
     TokenType.TIMESTAMPLTZ: "timestamp_ltz",
 }
-# not 'today', which only a literal knows
+# not 'today', which is valid only in a literal
 MOMENT = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d?:\d\d?(:\d\d?(\.\d+)?)?)?")
 PERIOD = re.compile(r"(-?\d+) ([a-z]+)", re.IGNORECASE)
 SUFFIXED = re.compile(r"(?P<number>[\d.]+(?:e[+-]?\d+)?)(?P<kind>bd|[lsydf])", re.IGNORECASE)

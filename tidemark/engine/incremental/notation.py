@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.errors import ParseError, SqlglotError
 
-from tidemark.engine.incremental.spelling import KEEP, kept
+from tidemark.engine.incremental.spelling import KEEP, with_masked_names
 from tidemark.engine.incremental.unsupported import Unsupported
 
 WRITTEN = "is_written"  # marks a coalesce() of the user: `using` makes others
@@ -21,13 +21,13 @@ def read(sql: str) -> exp.Query:
     """Parse a query.
 
     Raises:
-        Unsupported: if it is no query, or its syntax has no tree.
+        Unsupported: if it is not a query, or its syntax has no tree.
         sqlglot.errors.SqlglotError: if sqlglot cannot parse it.
     """
     for token in sqlglot.tokenize(sql, dialect="spark"):
         if token.token_type == TokenType.PIPE_GT:
             raise Unsupported("pipe syntax (|>)", line=token.line)
-    parsed = sqlglot.parse_one(kept(sql), dialect="spark")
+    parsed = sqlglot.parse_one(with_masked_names(sql), dialect="spark")
     while isinstance(parsed, exp.Subquery) and not parsed.alias and set(_given(parsed)) == {"this"}:
         parsed = parsed.this
     if not isinstance(parsed, exp.Query):

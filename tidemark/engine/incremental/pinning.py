@@ -40,8 +40,8 @@ def pinned(sql: str, readings: Mapping[str, str]) -> str:
     for index in range(len(tokens) - 2):
         schema, dot, table = tokens[index : index + 3]
         name = f"{schema.text}.{table.text}".lower()
-        beside = tokens[index - 1 : index] + tokens[index + 3 : index + 4]
-        is_name = dot.text == "." and all(token.text != "." for token in beside)
+        neighbours = tokens[index - 1 : index] + tokens[index + 3 : index + 4]
+        is_name = dot.text == "." and all(token.text != "." for token in neighbours)
         if is_name and name in by_name and not AS_OF.match(sql[table.end + 1 :]):
             parts.append((schema.start, table.end, by_name[name]))
     return spliced(sql, parts)

@@ -47,7 +47,7 @@ def plain(sql: str) -> str:
     return sql
 
 
-def kept(sql: str) -> str:
+def with_masked_names(sql: str) -> str:
     """Return a query in which sqlglot takes no function for one that Spark does not know as the same."""
     tokens = sqlglot.tokenize(sql, dialect="spark")
     return spliced(

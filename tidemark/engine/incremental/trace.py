@@ -234,6 +234,6 @@ def _no_equality(block: Block, alias: str) -> Unsupported:
     conditions = [item.on for item in block.items.values() if item.on is not None]
     for on in conditions:
         if alias in tables_of(on):
-            what = "not all rows meet" if on.find(exp.EQ, exp.NullSafeEQ) else "is no equality"
+            what = "not all rows meet" if on.find(exp.EQ, exp.NullSafeEQ) else "is not an equality"
             return Unsupported(f"a join on {as_written(on)}, which {what}", on)
     return Unsupported(f"a join with {alias} without an equality", block.select)

@@ -48,11 +48,11 @@ class Project:
         """Return the project of a parsed manifest.
 
         Raises:
-            TidemarkError: if the profile's target has another adapter.
+            TidemarkError: if the profile's target does not use the adapter `tidemark`.
         """
         if OPS_SCHEMA not in manifest.disabled:
             raise TidemarkError(
-                "The target of profiles.yml has another adapter than Tidemark's.",
+                "The target in profiles.yml does not use the adapter `tidemark`.",
                 "Write `type: tidemark` in the target, or choose another one with DBT_TARGET.",
             )
         sources = [source.to_dict() for source in manifest.sources.values()]
@@ -93,7 +93,7 @@ def own_schema(manifest: Any, name: str) -> str:
     """Return a schema of the engine's own tables: `ops_schema` of state, `audit_schema` of failed batches.
 
     The engine's project has a disabled analysis that says them, since only dbt can call the project's
-    `generate_schema_name`; disabled, it is no node of the user's project.
+    `generate_schema_name`; disabled, it is not a node of the user's project.
     """
     (analysis,) = manifest.disabled[OPS_SCHEMA]
     return str(analysis.config.meta[name])

@@ -21,13 +21,13 @@ class Wrote:
 
     Attributes:
         table: `schema.name`.
-        said: the message of its materialization, such as `20 inserted, 3 updated`.
+        message: the message of its materialization, such as `20 inserted, 3 updated`.
         rows: rows inserted, updated and deleted.
         seconds: run time of the node.
     """
 
     table: str
-    said: str
+    message: str
     rows: int
     seconds: float
 
@@ -89,10 +89,10 @@ def summarize(results: Iterable[Any]) -> Built:
             built.warned.append((node.name, plain_message(result.message)))
         elif node.resource_type in TABLES:
             response = result.adapter_response
-            said = str(response.get("_message", ""))
+            message = str(response.get("_message", ""))
             rows = int(response.get("rows_affected") or 0)
             table = table_of(node)
-            built.tables.append(Wrote(table, said, rows, result.execution_time))
+            built.tables.append(Wrote(table, message, rows, result.execution_time))
         elif node.resource_type in ("test", "unit_test"):
             built.passed += 1
     return built

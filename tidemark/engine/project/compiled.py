@@ -26,13 +26,13 @@ class Source:
         state: `incremental` for some versions, `nothing new`, or the reason for a full scan.
         after: the version after which it is read; None for a full scan.
         last: the version up to which it is read; None if the source has no versions.
-        said: the same in words, such as `versions 12..15`.
+        message: the same in words, such as `versions 12..15`.
         unproven: why a rebuild from it proves nothing: `never read`, `another table`, `changed`; or None.
     """
 
     name: str
     state: str
-    said: str
+    message: str
     after: int | None
     last: int | None
     unproven: str | None
@@ -113,7 +113,7 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
     """
     notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
     reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
-    prunes = {note["prunes"]: note["said"] for note in notes if "prunes" in note}
+    prunes = {note["prunes"]: note["message"] for note in notes if "prunes" in note}
     versions = {note["pins"]: note["as_of"] for note in notes if "pins" in note}
     built: dict[str, Any] = next((note for note in notes if "built_with" in note), {})
     code = code_of(manifest, node.unique_id)

@@ -54,7 +54,7 @@ class Way:
             `stock`: dbt-spark's own materialization runs. Empty for a model that is not incremental.
         why_unproven: why nothing proves the table, as the end of a sentence about the model; empty if
             `tidemark verify` can compare it with a rebuild.
-        refused: why the model cannot run, with the way out; empty if it can.
+        refused: why the model cannot run, with the fix; empty if it can.
         accumulates: whether rows stay that the query no longer gives.
     """
 
@@ -160,8 +160,8 @@ def _reasons_for_stock(config: Mapping[str, Any], facts: Facts) -> Iterator[str]
         yield f"incremental_strategy {strategy} {STRATEGIES_OF_RUNS[strategy]}".replace(", refused", "")
     number = _partitions(config)
     if strategy == REPLACES and number != 1 and (facts.asks_incremental or facts.reads_by_macros):
-        said = f"{number or 'no'} partition_by columns"
-        yield f"incremental_strategy {REPLACES} with {said} replaces what each run gives"
+        message = f"{number or 'no'} partition_by columns"
+        yield f"incremental_strategy {REPLACES} with {message} replaces what each run gives"
     yield from (f"{name} {does}" for name, does in OF_RUNS.items() if config.get(name))
     if not facts.reads_by_macros:
         yield from _reasons_of_keeping(config, facts)
@@ -184,7 +184,7 @@ def _partitions(config: Mapping[str, Any]) -> int:
 
 
 def _refusals(config: Mapping[str, Any], facts: Facts, why_stock: str) -> Iterator[str]:
-    """Yield why a model cannot run, each with the way out."""
+    """Yield the reasons why a model cannot run, each with a fix."""
     meta = config.get("meta") or {}
     for name, allowed in (("maintained_by", MAINTAINERS), ("accumulates", (True, False))):
         if meta.get(name) is not None and meta[name] not in allowed:

@@ -22,7 +22,7 @@ def statements_of(header: str | None) -> list[str]:
     from sqlglot import Dialect
 
     found, start, is_empty = [], 0, True
-    for token in Dialect.get_or_raise("spark").tokenize(f"{header or ''}\n;"):  # a comment is no token
+    for token in Dialect.get_or_raise("spark").tokenize(f"{header or ''}\n;"):  # a comment is not a token
         if token.token_type.name != "SEMICOLON":
             is_empty = False
             continue

@@ -26,7 +26,7 @@ def unit_test(
         drawn: one history of each source.
         rebuilt: the rows of the rebuild.
         differing: the rows that differ; `side` is positive for rows that only the rebuild has.
-        sides: what is said of rows that only the rebuild has, and of the others.
+        sides: the labels of rows that only the rebuild has, and of the others.
     """
     lines = [*_lines(model, drawn, rebuilt)]
     for row in differing:

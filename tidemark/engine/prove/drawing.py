@@ -12,7 +12,7 @@ from typing import Any
 Row = dict[str, Any]
 TIES = 0.7  # how often a column that orders rows takes a common value
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
-FEW = 4  # values of a column: few, so that rows meet in joins and groups
+VALUES_PER_COLUMN = 4  # values of a column: few, so that rows meet in joins and groups
 
 
 @dataclass(frozen=True)
@@ -94,34 +94,34 @@ class Chance:
     """What decides one history of all sources.
 
     Attributes:
-        dice: the source of chance.
+        rng: the source of chance.
         literals: values by family of type (`text`, `number`, `date`) that the model's SQL names.
         share: how often a column that meets others takes one of the history's two common values, so that
             the changes of several sources touch the same keys.
     """
 
-    dice: Random
+    rng: Random
     literals: Mapping[str, Sequence[Any]]
     share: float = 0.0
     _common: dict[str, list[Any]] = field(default_factory=dict)
 
     def value(self, table: Table, name: str, *, freely: bool = False) -> Any:
         """Draw a value of a column; `freely`: of all its values."""
-        if name not in table.never_null and self.dice.random() < (0.05 if name in table.key else 0.15):
+        if name not in table.never_null and self.rng.random() < (0.05 if name in table.key else 0.15):
             return None
         named = table.values.get(name)
-        if named and self.dice.random() < 0.5:
-            return self.dice.choice(list(named))
+        if named and self.rng.random() < 0.5:
+            return self.rng.choice(list(named))
         share = self.share if name in table.meets else TIES if name in table.tied else 0.0
-        if not freely and self.dice.random() < share:
-            return self.dice.choice(self.common(table.columns[name]))
-        return value_of(table.columns[name], self.dice, self.literals)
+        if not freely and self.rng.random() < share:
+            return self.rng.choice(self.common(table.columns[name]))
+        return value_of(table.columns[name], self.rng, self.literals)
 
     def common(self, kind: str) -> list[Any]:
         """Return the two common values of a type in this history."""
         family = "int" if kind.lower() in INTEGERS else kind.lower()
         if family not in self._common:
-            self._common[family] = [value_of(kind, self.dice, self.literals) for _ in range(2)]
+            self._common[family] = [value_of(kind, self.rng, self.literals) for _ in range(2)]
         return self._common[family]
 
     def place(self, table: Table, rows: Mapping[Any, Row]) -> Any:
@@ -131,7 +131,7 @@ class Chance:
             for place, row in rows.items()
             if any(row[name] in self.common(table.columns[name]) for name in table.meets)
         ]
-        return self.dice.choice(touching if touching and self.dice.random() < self.share else list(rows))
+        return self.rng.choice(touching if touching and self.rng.random() < self.share else list(rows))
 
 
 def draw_history(table: Table, chance: Chance, *, changes: bool) -> History:
@@ -143,33 +143,33 @@ def draw_history(table: Table, chance: Chance, *, changes: bool) -> History:
         changes: whether the table has changes since the last run.
     """
     rows: dict[Any, Row] = {}
-    dice = chance.dice
-    for _ in range(dice.randrange(9)):
+    rng = chance.rng
+    for _ in range(rng.randrange(9)):
         _insert(table, chance, rows)
     history = History(before={place: dict(row) for place, row in rows.items()})
-    for _ in range(dice.randint(1, 3) if changes else 0):
-        for _ in range(dice.randint(1, 3)):
+    for _ in range(rng.randint(1, 3) if changes else 0):
+        for _ in range(rng.randint(1, 3)):
             _change(table, chance, rows, history.changes)
     history.after = {place: dict(row) for place, row in rows.items()}
     return history
 
 
 def _change(table: Table, chance: Chance, rows: dict[Any, Row], log: list[Row]) -> None:
-    dice = chance.dice
-    deed = dice.choice(("insert", "update", "update", "delete"))
-    if deed == "insert" or not rows:
+    rng = chance.rng
+    operation = rng.choice(("insert", "update", "update", "delete"))
+    if operation == "insert" or not rows:
         inserted = _insert(table, chance, rows)
         if inserted is not None:
             log.append({**inserted, "_change_type": "insert"})
         return
     place = chance.place(table, rows)
     before = rows[place]
-    if deed == "delete":
+    if operation == "delete":
         log.append({**rows.pop(place), "_change_type": "delete"})
         return
     after = dict(before)
     others = [name for name in table.columns if name not in table.key]
-    for name in dice.sample(others, min(len(others), dice.randint(1, 2))):
+    for name in rng.sample(others, min(len(others), rng.randint(1, 2))):
         after[name] = chance.value(table, name)
     if _clashes(table, after, [row for other, row in rows.items() if other != place]):
         return
@@ -180,7 +180,7 @@ def _change(table: Table, chance: Chance, rows: dict[Any, Row], log: list[Row]) 
 def _insert(table: Table, chance: Chance, rows: dict[Any, Row]) -> Row | None:
     for attempt in range(2):  # the common values of a key are soon taken
         row = {name: chance.value(table, name, freely=attempt > 0) for name in table.columns}
-        place = tuple(row[name] for name in table.key) if table.key else len(rows) + chance.dice.random()
+        place = tuple(row[name] for name in table.key) if table.key else len(rows) + chance.rng.random()
         if place not in rows and not _clashes(table, row, list(rows.values())):
             rows[place] = row
             return row
@@ -196,32 +196,32 @@ def _clashes(table: Table, row: Row, others: Sequence[Row]) -> bool:
     return False
 
 
-def value_of(kind: str, dice: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
+def value_of(kind: str, rng: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
     """Draw a value of a Spark type; of a small domain, or one that the model's SQL names.
 
     Args:
         kind: the type.
-        dice: the source of chance.
+        rng: the source of chance.
         literals: values by family of type that the model's SQL names.
 
     Raises:
         ValueError: for a type that no value can be drawn for.
     """
     kind = kind.lower()
-    number = dice.randrange(FEW)
+    number = rng.randrange(VALUES_PER_COLUMN)
     named = literals.get(
         "text" if kind == "string" else "date" if kind in ("date", "timestamp") else "number", ()
     )
-    pick = dice.choice(list(named)) if named and dice.random() < 0.5 else None
+    pick = rng.choice(list(named)) if named and rng.random() < 0.5 else None
     if kind == "boolean":
-        return dice.random() < 0.3
+        return rng.random() < 0.3
     if kind == "string":
         return pick if pick is not None else "abcd"[number]
     if kind == "date":
         day = datetime.date(2025, 1, 1) + datetime.timedelta(days=number)
         return pick if pick is not None else day
     if kind.startswith("timestamp"):
-        return datetime.datetime(2025, 1, 1 + number % 2, dice.choice((0, 5, 23)), 30 * (number // 2))
+        return datetime.datetime(2025, 1, 1 + number % 2, rng.choice((0, 5, 23)), 30 * (number // 2))
     if kind == "binary":
         return "QUI=" if number % 2 else "QkI="  # as in JSON: base 64
     return _number_of(kind, number, pick)

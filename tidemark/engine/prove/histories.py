@@ -18,13 +18,13 @@ from tidemark.engine.prove.tables import literals_of
 SHARES = (0.0, 0.5, 0.8)
 
 
-def draw(model: Model, changed: Iterable[str], dice: Random, number: int) -> Drawn:
+def draw(model: Model, changed: Iterable[str], rng: Random, number: int) -> Drawn:
     """Draw histories of a model's sources, most of which touch the same keys in several sources.
 
     Args:
         model: the model.
         changed: the sources that have changes; the others have rows alone.
-        dice: the source of chance.
+        rng: the source of chance.
         number: how many histories.
     """
     named = literals_of(model.tree)
@@ -36,7 +36,7 @@ def draw(model: Model, changed: Iterable[str], dice: Random, number: int) -> Dra
     }
     drawn: Drawn = {name: [] for name in tables}
     for _ in range(number):
-        chance = Chance(dice, named, dice.choice(SHARES))
+        chance = Chance(rng, named, rng.choice(SHARES))
         for name, table in tables.items():
             drawn[name].append(draw_history(table, chance, changes=name in names))
     return drawn

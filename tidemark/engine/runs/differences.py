@@ -18,7 +18,7 @@ from tidemark.engine.runs.runs import Run
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SHOWN = 20
+MAX_ROWS_SHOWN = 20
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 INCOMPARABLE = ("map<", "variant")  # types that Spark does not compare
 
@@ -77,7 +77,7 @@ def version_after(runs: Sequence[Run], run: Run, table: str) -> int:
             found += [written.after for written in each.written if written.table == table]
     if not found:
         raise TidemarkError(
-            f"No recorded run up to {run.said} wrote {table}.",
+            f"No recorded run up to {run.label} wrote {table}.",
             "Choose a later run: `ops.runs` has all of them.",
         )
     return found[-1]
@@ -105,7 +105,7 @@ def differences(
         values = [name for name in common if name not in by]
         found = (_by_key(before, after, by, values) if by else _by_row(before, after, values)).persist()
         counted = {row["kind"]: row["rows"] for row in _counts(found).collect()}
-        rows = found.orderBy("key", "kind", "old", "new").limit(SHOWN).collect()
+        rows = found.orderBy("key", "kind", "old", "new").limit(MAX_ROWS_SHOWN).collect()
         found.unpersist()
     except PySparkException as error:
         why = plain_message(str(error)).splitlines()[0]

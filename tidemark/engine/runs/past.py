@@ -86,7 +86,7 @@ class Past:
         view = iceberg_view(self._spark, table) if has_jvm(self._spark) else None
         if view is None:
             raise TidemarkError(
-                f"{table} does not exist, so it cannot be read as of the run {self.run.said}.",
+                f"{table} does not exist, so it cannot be read as of the run {self.run.label}.",
                 "Leave it out. A table that was dropped since then cannot be read any more; neither can a "
                 "view of Iceberg on a server.",
             )
@@ -101,7 +101,7 @@ class Past:
         odd = [table for table in below if table.count(".") != 1]
         if odd:
             raise TidemarkError(
-                f"The view {name} reads {odd[0]}, so it cannot be read as of the run {self.run.said}.",
+                f"The view {name} reads {odd[0]}, so it cannot be read as of the run {self.run.label}.",
                 "Read the tables below the view, or let it name them as schema.table.",
             )
         return pinned(view, {table: self.reading(table).sql for table in below})
@@ -114,13 +114,14 @@ class Past:
             version, table_id = self._version_by_time(table, versions), ""
         if why := versions.why_expired(version):
             raise TidemarkError(
-                f"{table} cannot be read as of the run {self.run.said}: {why}.",
+                f"{table} cannot be read as of the run {self.run.label}: {why}.",
                 "Choose a later run. `tidemark maintain` decides how long versions are kept.",
             )
         now_there = versions.identity_at(version)
         if table_id and now_there and table_id != now_there:
             raise TidemarkError(
-                f"{table} was dropped and created again since the run {self.run.said}.", "Choose a later run."
+                f"{table} was dropped and created again since the run {self.run.label}.",
+                "Choose a later run.",
             )
         return version
 
@@ -134,7 +135,7 @@ class Past:
             ) from None
         if version is None:
             raise TidemarkError(
-                f"{table} did not exist at the end of the run {self.run.said}, or its history does not "
+                f"{table} did not exist at the end of the run {self.run.label}, or its history does not "
                 "reach back to it.",
                 "Choose a later run: `ops.runs` has all of them.",
             )

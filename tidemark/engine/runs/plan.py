@@ -64,10 +64,10 @@ def planned(target: Run, runs: Sequence[Run], precedes: Precedes, *, with_later:
         plan = Plan(tuple(run for run in runs if run in chosen))
         found = [run for run in later if run not in chosen and _depends(run, plan, precedes)]
         chosen += found
-    blocking = [run.said for run in plan.runs[1:] if run.written]
+    blocking = [run.label for run in plan.runs[1:] if run.written]
     if blocking and not with_later:
         raise TidemarkError(
-            f"The run {target.said} cannot be undone alone. Later runs wrote the same tables, or read what "
+            f"The run {target.label} cannot be undone alone. Later runs wrote the same tables, or read what "
             f"it wrote: {', '.join(blocking)}.",
             "Add --with-later to take these runs back, too, the newest first.",
         )
@@ -78,15 +78,15 @@ def _refuse_other_runs(target: Run, runs: Sequence[Run]) -> None:
     """Stop if there is nothing to take back of a run."""
     if target.command == UNDO:
         raise TidemarkError(
-            f"{target.said} is an undo itself.", "Run `dbt build`: it reads the same versions again."
+            f"{target.label} is an undo itself.", "Run `dbt build`: it reads the same versions again."
         )
     if target.id in undone_ids(runs):
         raise TidemarkError(
-            f"The run {target.said} was undone already.", "Run `dbt build` to build its tables again."
+            f"The run {target.label} was undone already.", "Run `dbt build` to build its tables again."
         )
     if not target.models:
         raise TidemarkError(
-            f"The run {target.said} wrote no table.", "`select * from ops.runs` shows what each run wrote."
+            f"The run {target.label} wrote no table.", "`select * from ops.runs` shows what each run wrote."
         )
 
 

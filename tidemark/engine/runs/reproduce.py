@@ -71,7 +71,7 @@ class Reproduction:
         if self.run.command == UNDO or not self.run.written:
             what = "is an undo" if self.run.command == UNDO else "wrote no table"
             raise TidemarkError(
-                f"The run {self.run.said} {what}, so there is nothing to build.",
+                f"The run {self.run.label} {what}, so there is nothing to build.",
                 f"`select * from {project.ops_schema}.runs` shows what each run wrote.",
             )
 
@@ -96,12 +96,12 @@ class Reproduction:
         """
         if not self.commit:
             raise TidemarkError(
-                f"The run {self.run.said} recorded no commit of its code.",
+                f"The run {self.run.label} recorded no commit of its code.",
                 "Keep the project in git: runs from then on can be reproduced.",
             )
         if self._ran_with["git_is_dirty"] and not allow_dirty:
             raise TidemarkError(
-                f"The run {self.run.said} used files that differ from its commit {self.commit[:12]}.",
+                f"The run {self.run.label} used files that differ from its commit {self.commit[:12]}.",
                 "Add --allow-dirty to build with the files of the commit; rows may differ for this reason.",
             )
         hidden = [name for name, value in self._variables.items() if HIDDEN in json.dumps(value)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LAST = "last"
-SHOWN = 8  # characters of an id
+ID_CHARACTERS_SHOWN = 8  # characters of an id
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Run:
     marks: tuple[Mark, ...] = field(default=(), repr=False)
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """The run in words: `3f2a91c4 (build, 2026-01-31 04:00:12)`."""
-        return f"{self.id[:SHOWN]} ({self.command}, {utc_time(self.started):%Y-%m-%d %H:%M:%S})"
+        return f"{self.id[:ID_CHARACTERS_SHOWN]} ({self.command}, {utc_time(self.started):%Y-%m-%d %H:%M:%S})"
 
     @property
     def models(self) -> set[str]:
@@ -168,8 +168,10 @@ def choose_run(runs: Sequence[Run], name: str) -> Run:
             f"{len(found)} runs begin with {name}: {', '.join(run.id for run in found[-5:])}.",
             "Give more characters of the id.",
         )
-    newest = ", ".join(run.said for run in reversed(runs[-3:])) or "none"
-    similar = did_you_mean(name, [LAST, *(run.id[: max(len(name), SHOWN)] for run in reversed(runs))])
+    newest = ", ".join(run.label for run in reversed(runs[-3:])) or "none"
+    similar = did_you_mean(
+        name, [LAST, *(run.id[: max(len(name), ID_CHARACTERS_SHOWN)] for run in reversed(runs))]
+    )
     raise TidemarkError(
         f"No recorded run begins with {name}.",
         f"{similar}The newest are: {newest}. `ops.runs` has all of them.",

@@ -33,14 +33,14 @@ class Finding:
     Attributes:
         rule: the rule's name.
         line: the line in the model's file.
-        said: the problem.
+        message: the problem.
         fix: what to do instead.
     """
 
     rule: str
     line: int
-    said: str
+    message: str
     fix: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.said} {self.fix} ({self.rule})"
+        return f"line {self.line}: {self.message} {self.fix} ({self.rule})"

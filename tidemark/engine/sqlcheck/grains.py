@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tidemark.engine.sqlcheck.columns import same_name, sources_of
 from tidemark.engine.sqlcheck.finding import Table, Tables
-from tidemark.engine.sqlcheck.joined import MOST, Column, Joined, Key, Rows
+from tidemark.engine.sqlcheck.joined import MAX_KEYS, Column, Joined, Key, Rows
 from tidemark.engine.sqlcheck.lineage import aggregates_of
 from tidemark.engine.sqlcheck.parsing import LANDING_ORDER, ModelSql, Reading
 
@@ -92,7 +92,7 @@ class Grains:
         names = dict(zip(right.columns, columns, strict=True))
         keys = [
             one | {names.get(name, name) for name in two} | {marker}
-            for one, two in list(product(left.keys, right.keys))[:MOST]
+            for one, two in list(product(left.keys, right.keys))[:MAX_KEYS]
         ]
         return Rows(tuple(dict.fromkeys(keys)), columns)
 

@@ -17,7 +17,7 @@ from tidemark.engine.sqlcheck.parsing import LANDING_ORDER
 
 Column = tuple[str, str]  # the alias of a source, and a column
 Key = frozenset[str]
-MOST = 12  # combinations of keys that are looked at
+MAX_KEYS = 12  # combinations of keys that are looked at
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Joined:
             [{(alias, name) for name in key} for key in rows.keys] for alias, rows in self.sources.items()
         ]
         found: list[frozenset[Column]] = []
-        for some in list(product(*choices))[:MOST]:
+        for some in list(product(*choices))[:MAX_KEYS]:
             kept = list(some)
             for part in reversed(some):
                 others = [one for one in kept if one is not part]

@@ -78,10 +78,10 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
 def _asked_elsewhere(used: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding for the first random or clock function that views or macros call."""
     if called := next((match for match in map(CALLED.search, used) if match), None):
-        said = (
+        message = (
             f"a view or macro that it uses calls {called[1].rstrip(' (')}(): a rebuild would give other rows."
         )
-        yield Finding("unsettled", 1, said, TAKE_FROM_SOURCE)
+        yield Finding("unsettled", 1, message, TAKE_FROM_SOURCE)
 
 
 def _line_in(raw_code: str, rule: str) -> int:

@@ -27,7 +27,7 @@ def tied_order(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Fi
             over_groups = call.is_window and (select.args.get("group") or aggregates_of(select))
             missing = _open_groups(call, select, joined) if over_groups else _open_rows(call, select, joined)
             if missing:
-                yield Finding("tied_order", line_of(call.place), _said(call), _fix(call, missing))
+                yield Finding("tied_order", line_of(call.place), _message(call), _fix(call, missing))
 
 
 def _given(orders: Iterable[exp.Expr], select: exp.Select, joined: Joined) -> set[Column]:
@@ -105,7 +105,7 @@ def _columns(parts: Iterable[exp.Expr]) -> list[exp.Column]:
     return [column for part in parts for column in part.find_all(exp.Column)]
 
 
-def _said(call: Call) -> str:
+def _message(call: Call) -> str:
     words = [f"`{one.sql('spark')}`" for one in call.orders if LANDING_ORDER not in one.sql("spark")]
     rows = f"rows that are equal in {', '.join(words)}" if words else "its rows"
     return f"{call.name}() depends on the order of {rows}, which is another in each computation."

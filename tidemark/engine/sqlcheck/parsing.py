@@ -72,15 +72,15 @@ def parsed(raw_code: str) -> ModelSql | None:
     jinja: list[tuple[str, int]] = []
     text = ""
     try:
-        for kind, said in _parts(raw_code):
+        for kind, message in _parts(raw_code):
             if kind == "data":
-                text += said
+                text += message
                 continue
             line = text.count("\n") + 1
             if kind == "variable":
-                jinja.append((said, line))
-                text += _stand_in(said, text, readings, line)
-            text += "\n" * said.count("\n")
+                jinja.append((message, line))
+                text += _stand_in(message, text, readings, line)
+            text += "\n" * message.count("\n")
         tree = sqlglot.parse_one(text, dialect="spark")
     except (SqlglotError, TemplateSyntaxError):
         return None
@@ -89,25 +89,25 @@ def parsed(raw_code: str) -> ModelSql | None:
 
 def _parts(raw_code: str) -> Iterator[tuple[str, str]]:
     """Yield each text between Jinja's marks, with its kind: data, variable, block or comment."""
-    kind, said = "data", ""
+    kind, message = "data", ""
     for _, what, value in Environment(autoescape=True).lex(raw_code):
         mark = MARK.match(what)
         if mark or what == "data":
-            if said:
-                yield kind, said
-            kind, said = (mark["kind"] if mark and mark["side"] == "begin" else "data"), ""
-        said += "" if mark else value
-    if said:
-        yield kind, said
+            if message:
+                yield kind, message
+            kind, message = (mark["kind"] if mark and mark["side"] == "begin" else "data"), ""
+        message += "" if mark else value
+    if message:
+        yield kind, message
 
 
-def _stand_in(said: str, before: str, readings: dict[str, Reading], line: int) -> str:
-    call = CALL.match(said)
+def _stand_in(message: str, before: str, readings: dict[str, Reading], line: int) -> str:
+    call = CALL.match(message)
     if call and call["name"] == "config":
         return ""
     if call and call["name"] == "landing_order":
         return LANDING_ORDER
-    reading = _reading(call, said, line)
+    reading = _reading(call, message, line)
     name = f"__{reading.kind}_{len(readings)}"
     readings[name] = reading
     if before.strip() and not QUERY.search(before):
@@ -116,16 +116,16 @@ def _stand_in(said: str, before: str, readings: dict[str, Reading], line: int) -
     return f"select * from {named[0] if len(named) == 1 and not reading.relation else name}"
 
 
-def _reading(call: re.Match[str] | None, said: str, line: int) -> Reading:
-    named = RELATION.search(said)
+def _reading(call: re.Match[str] | None, message: str, line: int) -> Reading:
+    named = RELATION.search(message)
     relation = ".".join(TEXT.findall(named["names"])) if named else ""
-    kind = next((word for word in READERS if re.search(rf"\b{word}\s*\(", said)), None)
+    kind = next((word for word in READERS if re.search(rf"\b{word}\s*\(", message)), None)
     if call and kind is None and call["name"] in ("ref", "source"):
         kind = "relation"
     columns: list[str] = []
     if kind == "touched_keys":
-        columns = TEXT.findall(RELATION.sub("", said))
+        columns = TEXT.findall(RELATION.sub("", message))
     elif kind == "pinned":
-        columns = TOUCHED.findall(said)
+        columns = TOUCHED.findall(message)
     is_direct = call is not None and call["name"] in (*READERS, "ref", "source")
     return Reading(kind or "other", relation, tuple(columns), line, is_direct)

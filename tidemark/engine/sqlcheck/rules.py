@@ -167,7 +167,7 @@ def _unsettled(model: ModelSql, lineage: Lineage, tables: Tables) -> Iterator[Fi
     found = [(f.sql("spark"), line_of(f)) for f in model.tree.find_all(*FUNCTIONS)]
     anonymous = model.tree.find_all(exp.Anonymous, exp.Func)
     found += [(f"{f.name}()", line_of(f)) for f in anonymous if f.name.lower() in NAMED or f.key in NAMED]
-    found += [(match.group(), line) for said, line in model.jinja for match in UNSETTLED.finditer(said)]
+    found += [(match.group(), line) for message, line in model.jinja for match in UNSETTLED.finditer(message)]
     for name, line in found:
         yield Finding(
             "unsettled",

@@ -65,11 +65,11 @@ def without_rounding(
     tags, pairs = _pairs(
         differing, columns, ((_tag(number, sign), read(query)) for number, sign, query in queries)
     )
-    judged = pairs.withColumn("is_rounded", expr(_is_close(names, tags))).persist()
+    classified = pairs.withColumn("is_rounded", expr(_is_close(names, tags))).persist()
     moved = (f"max(is_rounded and not {_value(TABLE, one)} <=> {_value(REBUILD, one)})" for one in names)
-    totals = judged.selectExpr("count_if(is_rounded)", *moved).first()
+    totals = classified.selectExpr("count_if(is_rounded)", *moved).first()
     assert totals is not None  # noqa: S101
-    others = judged.where("not is_rounded").selectExpr(f"inline({ROWS})")
+    others = classified.where("not is_rounded").selectExpr(f"inline({ROWS})")
     found = zip(columns.floating, totals[1:], strict=True)
     return Rounded(totals[0], tuple(columns.names[number] for number, is_moved in found if is_moved), others)
 

@@ -55,12 +55,12 @@ class Columns:
     @property
     def others(self) -> str:
         """What is not compared, in words; empty if the columns are the same."""
-        said = [
+        messages = [
             f"{'column' if len(found) == 1 else 'columns'} {', '.join(found)} (only in the {side})"
             for found, side in ((self.only_query, "query"), (self.only_table, "table"))
             if found
         ]
-        return " and ".join(said)
+        return " and ".join(messages)
 
     def of_table(self, rows: DataFrame) -> DataFrame:
         """Return the columns of the table in their order, named as `values`."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 NOT_STORED = ("_is_deleted", "_is_retracted", "_versions")  # newest_of() and similar macros give them
-SHOWN = 10
+MAX_ROWS_SHOWN = 10
 AT_ONCE = 2  # planning a comparison takes one core; meanwhile another comparison runs
 
 
@@ -93,18 +93,18 @@ class Verdict:
         return self.differing == 0 and self.unproven is None
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The result in words."""
         if self.unproven:
             return self.unproven
         kept = f", {self.kept:,} kept that its query no longer gives" if self.kept else ""
         differs = "1 row differs" if self.differing == 1 else f"{self.differing:,} rows differ"
-        said = f"{count_of(self.rows, 'row')}, {differs}{kept}"
+        message = f"{count_of(self.rows, 'row')}, {differs}{kept}"
         if not self.rounded:
-            return said
+            return message
         differ = "differs" if self.rounded == 1 else "differ"
         only = f"{count_of(self.rounded, 'row')} {differ} only in the last digits of sums of floating-point"
-        return f"{said} ({only} numbers: {', '.join(self.rounded_columns)})"
+        return f"{message} ({only} numbers: {', '.join(self.rounded_columns)})"
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
     rebuilt = read(model.sql)
     columns = columns_of(table, rebuilt, NOT_STORED if model.way.name == MERGE else (), comparable)
     differing = differing_rows(table, rebuilt, columns)
-    rows = differing.limit(SHOWN + 1).collect()
+    rows = differing.limit(MAX_ROWS_SHOWN + 1).collect()
     verdict.rows = table.count()
     if rows and (rounded := _rounded(spark, model, differing, columns, read)):
         verdict.rounded, verdict.rounded_columns = rounded.rows, rounded.columns
@@ -197,13 +197,13 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
         kept: Any = differing.selectExpr(f"-sum(least({COPIES}, 0))").first()
         verdict.kept, differing = int(kept[0] or 0), differing.where(f"{COPIES} > 0")
     if verdict.rounded or verdict.kept:
-        rows = differing.limit(SHOWN + 1).collect()
-    verdict.differing = len(rows) if len(rows) <= SHOWN else differing.count()
-    verdict.shown = [_difference(columns, row) for row in rows[:SHOWN]]
+        rows = differing.limit(MAX_ROWS_SHOWN + 1).collect()
+    verdict.differing = len(rows) if len(rows) <= MAX_ROWS_SHOWN else differing.count()
+    verdict.shown = [_difference(columns, row) for row in rows[:MAX_ROWS_SHOWN]]
     if rows:
         verdict.ordered_by_chance = tuple(ordered_calls(model.sql))
     elif columns.others:
-        verdict.unproven = f"{verdict.said}, but not compared: {columns.others}"
+        verdict.unproven = f"{verdict.message}, but not compared: {columns.others}"
         verdict.is_outdated = not model.way.accumulates
 
 

@@ -57,15 +57,15 @@ def check_catalog_server(subject: Subject) -> Checked:
     warehouse = os.environ.get(WAREHOUSE, "")
     config = f"{url.rstrip('/')}/v1/config"
     answer = ask(f"{config}?warehouse={quote(warehouse)}" if warehouse else config, "GET")
-    return Checked(url, tuple(_answered(config, answer.status, answer.said)))
+    return Checked(url, tuple(_answered(config, answer.status, answer.message)))
 
 
-def _answered(url: str, status: int, said: str) -> Iterator[Finding]:
+def _answered(url: str, status: int, message: str) -> Iterator[Finding]:
     if status in (401, 403):
         if not os.environ.get(CREDENTIAL):
-            yield warning(f"The catalog server wants a credential (HTTP {status}).", f"Set {CREDENTIAL}.")
+            yield warning(f"The catalog server requires a credential (HTTP {status}).", f"Set {CREDENTIAL}.")
     elif status != 200:
-        why = said or f"HTTP {status}"
+        why = message or f"HTTP {status}"
         fix = f"Correct {ICEBERG_REST}, which ends before /v1, and {WAREHOUSE}; or start the server."
         yield error(f"The catalog server does not answer at {url}: {why}.", fix)
 
@@ -74,8 +74,10 @@ def _other_spark(lake: Path) -> Iterator[Finding]:
     """Report a Spark that has the catalog open without the lake's lock."""
     process = _locker(lake / DERBY_LOCK)
     if process and not holder(lake):
-        said = f"Process {process} has the catalog in {lake} open, and is no command of Tidemark or dbt."
-        yield warning(said, f"End it, or share the catalog with {METASTORE}: its files serve one process.")
+        message = (
+            f"Process {process} has the catalog in {lake} open, and is not a command of Tidemark or dbt."
+        )
+        yield warning(message, f"End it, or share the catalog with {METASTORE}: its files serve one process.")
 
 
 def _locker(path: Path) -> int:

@@ -52,9 +52,9 @@ def run_checks(subject: Subject, without: Collection[str] = ()) -> Iterator[tupl
         try:
             yield name, check(subject)
         except Exception as failure:
-            said = redacted(f"This check failed itself: {type(failure).__name__}: {failure}")
+            message = redacted(f"This check failed itself: {type(failure).__name__}: {failure}")
             fix = f"Leave it out with `--skip {name}`, and report it as a defect."
-            yield name, Checked("not known", (error(said, fix),))
+            yield name, Checked("not known", (error(message, fix),))
 
 
 def check_names(names: Collection[str]) -> None:

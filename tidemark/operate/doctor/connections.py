@@ -46,8 +46,8 @@ def check_server(subject: Subject) -> Checked:
         return Checked(f"answers at {subject.server}")
     names = {"connect": "TIDEMARK_CONNECT", "thrift": "TIDEMARK_THRIFT_HOST and TIDEMARK_THRIFT_PORT"}
     fix = f"Start it (`tidemark serve` is one for Spark Connect), or correct {names[subject.extras[0]]}."
-    said = f"No Spark answers at {subject.server}, which the target {subject.target} names: {refused}."
-    return Checked("does not answer", (error(said, fix),))
+    message = f"No Spark answers at {subject.server}, which the target {subject.target} names: {refused}."
+    return Checked("does not answer", (error(message, fix),))
 
 
 def _unanswered(name: str, to: Connection, kind: str) -> Iterator[Finding]:

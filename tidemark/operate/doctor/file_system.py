@@ -52,11 +52,11 @@ def mounted(place: Path, mounts: str | None = None) -> str:
 
 def _network(place: Path, kind: str) -> Iterator[Finding]:
     if NETWORK.fullmatch(kind) and not is_remote():
-        said = (
+        message = (
             f"{place} is on a network mount ({kind}). A commit of Delta needs a rename that never replaces "
         )
         yield warning(
-            f"{said}a file, and the lake's lock must be seen by all machines.",
+            f"{message}a file, and the lake's lock must be seen by all machines.",
             "Put the lake on a local disk or on an object store, or run all commands on one machine.",
         )
 
@@ -68,8 +68,8 @@ def _case(place: Path) -> Iterator[Finding]:
     except OSError:
         return  # that the folder cannot be written is already reported
     if is_same:
-        said = f"{place} does not distinguish upper and lower case: A.csv and a.csv are one file."
-        yield note(said, "Give raw files and partitions names that differ in more than case.")
+        message = f"{place} does not distinguish upper and lower case: A.csv and a.csv are one file."
+        yield note(message, "Give raw files and partitions names that differ in more than case.")
 
 
 def _encodings() -> tuple[str, str]:
@@ -85,7 +85,7 @@ def _encoding() -> Iterator[Finding]:
             locale = next(
                 (f"{n}={os.environ[n]}" for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)), ""
             )
-            said = f"{program} reads file names in {encoding}{f' because of {locale}' if locale else ''}: "
+            message = f"{program} reads file names in {encoding}{f' because of {locale}' if locale else ''}: "
             yield warning(
-                f"{said}raw files with other names than ASCII are not found.", "Set LC_ALL=C.UTF-8."
+                f"{message}raw files with other names than ASCII are not found.", "Set LC_ALL=C.UTF-8."
             )

@@ -26,12 +26,12 @@ class Finding:
 
     Attributes:
         level: an error if a command fails or gives wrong tables with it; a warning if it may; else a note.
-        said: what is wrong and where, in sentences.
+        message: what is wrong and where, in sentences.
         fix: what to do about it, in sentences.
     """
 
     level: Level
-    said: str
+    message: str
     fix: str
 
 
@@ -40,12 +40,12 @@ class Checked:
     """The result of a check.
 
     Attributes:
-        said: what was looked at, in a few words.
+        message: what was looked at, in a few words.
         findings: what was found.
         is_skipped: True if there was nothing to look at.
     """
 
-    said: str
+    message: str
     findings: tuple[Finding, ...] = ()
     is_skipped: bool = False
 
@@ -59,21 +59,21 @@ class Checked:
         return Level.SKIPPED if self.is_skipped and not self.findings else worst
 
 
-def error(said: str, fix: str) -> Finding:
+def error(message: str, fix: str) -> Finding:
     """Return a finding with which a command fails."""
-    return Finding(Level.ERROR, said, fix)
+    return Finding(Level.ERROR, message, fix)
 
 
-def warning(said: str, fix: str) -> Finding:
+def warning(message: str, fix: str) -> Finding:
     """Return a finding with which a command may fail."""
-    return Finding(Level.WARNING, said, fix)
+    return Finding(Level.WARNING, message, fix)
 
 
-def note(said: str, fix: str) -> Finding:
-    """Return a finding that is no danger."""
-    return Finding(Level.NOTE, said, fix)
+def note(message: str, fix: str) -> Finding:
+    """Return a finding that needs no action."""
+    return Finding(Level.NOTE, message, fix)
 
 
-def skipped(said: str) -> Checked:
+def skipped(message: str) -> Checked:
     """Return the result of a check that had nothing to look at."""
-    return Checked(said, is_skipped=True)
+    return Checked(message, is_skipped=True)

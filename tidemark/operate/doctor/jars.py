@@ -29,7 +29,7 @@ def check_jars(subject: Subject) -> Checked:
     if not folder.is_dir():
         return Checked("missing", (_no_folder(folder),))
     locked = read_lock(LOCK)
-    findings = [*_jars(folder, locked, subject.is_deep), *_strays(folder, locked), *_archive(folder)]
+    findings = [*_jars(folder, locked, subject.is_deep), *_unlisted_jars(folder, locked), *_archive(folder)]
     size = sum(path.stat().st_size for path in folder.glob("*.jar")) / 1e6
     how = "hashes compared" if subject.is_deep else "hashes not compared (`--deep` does)"
     return Checked(f"{len(locked)} jars in {FOLDER}/, {size:,.0f} MB, {how}", tuple(findings))
@@ -56,13 +56,15 @@ def _jars(folder: Path, locked: list[Jar], is_deep: bool) -> Iterator[Finding]:
         yield error(f"Another hash than in jars.lock, in {folder}: {first_of(changed)}.", FETCH)
 
 
-def _strays(folder: Path, locked: list[Jar]) -> Iterator[Finding]:
+def _unlisted_jars(folder: Path, locked: list[Jar]) -> Iterator[Finding]:
     known = {jar.file_name for jar in locked}
-    strays = sorted(path.name for path in folder.glob("*.jar") if path.name not in known)
-    if strays:
-        said = f"Jars in {folder} that are not in jars.lock, but on Spark's class path: {first_of(strays)}."
+    unlisted = sorted(path.name for path in folder.glob("*.jar") if path.name not in known)
+    if unlisted:
+        message = (
+            f"Jars in {folder} that are not in jars.lock, but on Spark's class path: {first_of(unlisted)}."
+        )
         fix = "Name jars of your own in `spark.jars` of the target; `python -m tidemark.spark.jars` "
-        yield warning(said, fix + "deletes those in the folder.")
+        yield warning(message, fix + "deletes those in the folder.")
 
 
 def _archive(folder: Path) -> Iterator[Finding]:
@@ -78,5 +80,5 @@ def _archive(folder: Path) -> Iterator[Finding]:
     if not is_of_this_java:
         yield note(f"{FOLDER}/{ARCHIVE} is of another Java than {version}, which ignores it.", MAKE_ARCHIVE)
     elif newer:
-        said = f"{FOLDER}/{ARCHIVE} is older than {first_of(sorted(newer))}, so Java ignores it."
-        yield note(said, MAKE_ARCHIVE)
+        message = f"{FOLDER}/{ARCHIVE} is older than {first_of(sorted(newer))}, so Java ignores it."
+        yield note(message, MAKE_ARCHIVE)

@@ -33,24 +33,24 @@ def check_java(subject: Subject) -> Checked:
         return Checked("not found", (_missing(),))
     found = properties(command)
     if "java.specification.version" not in found:
-        said = f"{command} does not run: {found.get('said') or 'it prints nothing'}"
-        return Checked("does not run", (error(said, INSTALL),))
+        message = f"{command} does not run: {found.get('message') or 'it prints nothing'}"
+        return Checked("does not run", (error(message, INSTALL),))
     name = f"Java {found.get('java.version', '')}, {found.get('os.arch', '')}: {command}"
     return Checked(name, (*_version(found), *_architecture(found), *_zone(subject.settings)))
 
 
 @lru_cache
 def properties(command: str) -> dict[str, str]:
-    """Return the properties of a Java; if it does not run, only `said`: the first line that it prints."""
+    """Return the properties of a Java; if it does not run, only `message`: the first line that it prints."""
     try:
         done = subprocess.run(
             [command, "-XshowSettings:properties", "-version"],
             capture_output=True, check=False, timeout=SECONDS, encoding="utf-8", errors="replace",
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as failure:
-        return {"said": str(failure)}
+        return {"message": str(failure)}
     lines = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith("Picked up")]
-    return dict(PROPERTY.findall(done.stderr)) or {"said": next(iter(lines), "")}
+    return dict(PROPERTY.findall(done.stderr)) or {"message": next(iter(lines), "")}
 
 
 def _missing() -> Finding:
@@ -68,8 +68,8 @@ def _version(found: Mapping[str, str]) -> Iterator[Finding]:
 def _architecture(found: Mapping[str, str]) -> Iterator[Finding]:
     here, there = platform.machine().lower(), found.get("os.arch", "").lower()
     if there and SAME.get(there, there) != SAME.get(here, here):
-        said = f"Java is built for {there}, and this machine is {here}: it is emulated, and slow."
-        yield warning(said, f"Install a Java for {here}.")
+        message = f"Java is built for {there}, and this machine is {here}: it is emulated, and slow."
+        yield warning(message, f"Install a Java for {here}.")
 
 
 def _zone(settings: Mapping[str, str]) -> Iterator[Finding]:
@@ -84,7 +84,9 @@ def _zone(settings: Mapping[str, str]) -> Iterator[Finding]:
     if zones and zones[-1][1].lower() not in UTC:
         yield warning(f"{zones[-1][0]} sets the time zone of Java to {zones[-1][1]}, not to UTC.", fix)
     elif settings and not zones:
-        said = f"The target replaces {DRIVER}, and the new value does not set the time zone of Java to UTC."
-        yield warning(said, "Add -Duser.timezone=UTC to it in profiles.yml.")
+        message = (
+            f"The target replaces {DRIVER}, and the new value does not set the time zone of Java to UTC."
+        )
+        yield warning(message, "Add -Duser.timezone=UTC to it in profiles.yml.")
     if settings.get(SESSION_ZONE, "UTC").lower() not in UTC:
         yield warning(f"{SESSION_ZONE} is {settings[SESSION_ZONE]}, not UTC.", fix)

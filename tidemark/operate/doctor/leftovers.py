@@ -26,10 +26,12 @@ def leftovers(settings: Mapping[str, str]) -> Iterator[Finding]:
     for place in dict.fromkeys(map(Path, [*named.split(","), tempfile.gettempdir()])):
         old = [path for glob in GLOBS for path in place.glob(glob) if _is_old(path)]
         if old:
-            said = f"{count_of(len(old), 'folder')} of killed Spark processes in {place}, older than a day."
+            message = (
+                f"{count_of(len(old), 'folder')} of killed Spark processes in {place}, older than a day."
+            )
             names = " ".join(f"'{glob}'" for glob in GLOBS[:2])
             yield note(
-                said,
+                message,
                 "Delete them if no Spark runs for longer than a day: "
                 f"`find {place} -maxdepth 1 -mtime +0 \\( -name {names.replace(' ', ' -o -name ')} \\) "
                 "-exec rm -r {} +`.",

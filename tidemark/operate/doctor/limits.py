@@ -30,8 +30,8 @@ def check_limits(subject: Subject) -> Checked:
     if not subject.has_own_spark:
         return Checked(f"{number} open files", tuple(findings))
     findings += _memory(wanted, there)
-    said = f"{number} open files; {wanted} for Spark of {_gib(there)} of memory"
-    return Checked(said, tuple(findings))
+    message = f"{number} open files; {wanted} for Spark of {_gib(there)} of memory"
+    return Checked(message, tuple(findings))
 
 
 def memory() -> int:
@@ -46,24 +46,24 @@ def memory() -> int:
 def _files(files: int) -> Iterator[Finding]:
     if files != resource.RLIM_INFINITY and files < FILES:
         fix = "Run `ulimit -n 4096` before (LimitNOFILE of a systemd service, nofile of a container)."
-        yield warning(f"This process may open {files} files; Spark may need more than {FILES}.", fix)
+        yield warning(f"The limit is {files} open files; Spark may need more than {FILES}.", fix)
 
 
 def _memory(wanted: str, there: int) -> Iterator[Finding]:
     size = SIZE.fullmatch(wanted.strip().lower())
     if not size:
-        said = f"{VARIABLE} or {MEMORY} is '{wanted}', which is no size."
-        yield error(said, "Write it like 2g or 3000m.")
+        message = f"{VARIABLE} or {MEMORY} is '{wanted}', which is not a valid size."
+        yield error(message, "Write it like 2g or 3000m.")
         return
     heap = int(size[1]) * UNITS[size[2]]
     fix = f"Set {VARIABLE} to at most {max(int(SHARE * there / 2**20), 0)}m, or use a larger machine."
     if heap >= there:
-        yield error(f"Spark is to have {wanted}, and there are {_gib(there)} of memory.", fix)
+        yield error(f"Spark may use {wanted}, but this machine has {_gib(there)} of memory.", fix)
     elif heap > SHARE * there:
-        said = f"Spark is to have {wanted} of {_gib(there)}; Java needs more than that, and may be killed."
-        yield warning(said, fix)
+        message = f"Spark may use {wanted} of {_gib(there)}; Java needs more than that, and may be killed."
+        yield warning(message, fix)
     elif heap < LEAST:
-        yield error(f"Spark is to have {wanted}, with which it does not start.", f"Set {VARIABLE} to 2g.")
+        yield error(f"Spark does not start with {wanted} of memory.", f"Set {VARIABLE} to 2g.")
 
 
 def _gib(size: int) -> str:

@@ -16,12 +16,12 @@ class Answer:
 
     Attributes:
         status: the status of HTTP; 0 if there was no answer.
-        said: why there was none.
+        message: why there was none.
         headers: by name, in lower case.
     """
 
     status: int = 0
-    said: str = ""
+    message: str = ""
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -55,7 +55,7 @@ def ask(url: str, method: str = "HEAD") -> Answer:
         found = connection.getresponse()
         connection.close()
     except (OSError, ValueError, http.client.HTTPException) as failure:
-        return Answer(said=reason(failure))
+        return Answer(message=reason(failure))
     return Answer(found.status, headers={name.lower(): value for name, value in found.getheaders()})
 
 

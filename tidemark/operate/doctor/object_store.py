@@ -56,8 +56,8 @@ def _keys(settings: Mapping[str, str]) -> Iterator[Finding]:
         missing = SECRET if has[KEY] else KEY
         yield error(f"{missing} is not set, but the other half of the key is.", f"Set {missing}, too.")
     elif not has[KEY] and not any(name.startswith(S3A) and "key" in name for name in settings):
-        said = f"{KEY} and {SECRET} are not set. Spark then needs the role of a machine in the cloud."
-        yield warning(said, "Set both, unless this machine has such a role.")
+        message = f"{KEY} and {SECRET} are not set. Spark then needs the role of a machine in the cloud."
+        yield warning(message, "Set both, unless this machine has such a role.")
 
 
 def _region(region: str) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def _answers(url: str, buckets: list[str]) -> Iterator[Finding]:
     first = ask(url)
     if not first.status:
         fix = f"Correct {ENDPOINT} (a URL such as http://127.0.0.1:9000), or check the network."
-        yield error(f"The object store does not answer at {url}: {first.said}.", fix)
+        yield error(f"The object store does not answer at {url}: {first.message}.", fix)
         return
     for bucket in buckets:
         if ask(f"{url}/{bucket}").status == MISSING:

@@ -31,9 +31,9 @@ def check_packages(subject: Subject) -> Checked:
     try:
         needed = [*requirements(NAME, ["", *subject.extras])]
     except metadata.PackageNotFoundError:
-        said = f"The package `{NAME}` is not installed, so it is not known what it needs."
+        message = f"The package `{NAME}` is not installed, so it is not known what it needs."
         fix = f"Install it: `pip install {NAME}`, or `make setup`."
-        return Checked("unknown", (*_namesake(), error(said, fix)))
+        return Checked("unknown", (*_namesake(), error(message, fix)))
     findings = [*_python(), *_namesake(), *_versions(needed), *_spark_home(), *_jars_fit(), *_adapters()]
     spark = ", Spark {1} for Scala {0}".format(*found) if (found := spark_of(spark_folder())) else ""
     return Checked(f"Python {platform.python_version()}, {len(needed)} packages{spark}", tuple(findings))
@@ -92,12 +92,12 @@ def _python() -> Iterator[Finding]:
 def _namesake() -> Iterator[Finding]:
     version = installed(COMMAND)
     if version:
-        said = (
+        message = (
             f"The package `{COMMAND}` {version} is installed beside `{NAME}`. It is another project's, or "
             f"Tidemark under its former name; both packages write the command `{COMMAND}`."
         )
         fix = f"Run `pip uninstall {COMMAND}`, then `pip install --force-reinstall --no-deps {NAME}`."
-        yield warning(said, fix)
+        yield warning(message, fix)
 
 
 def _versions(needed: Sequence[Requirement]) -> Iterator[Finding]:
@@ -134,8 +134,8 @@ def _jars_fit() -> Iterator[Finding]:
                 wrong.append(f"{jar.artifact} {jar.version}")
     if wrong:
         fix = "Install the pyspark that Tidemark needs, or the Tidemark that is made for this Spark."
-        said = f"These jars are not made for Spark {spark} with Scala {scala}: {', '.join(wrong)}."
-        yield error(said, fix)
+        message = f"These jars are not made for Spark {spark} with Scala {scala}: {', '.join(wrong)}."
+        yield error(message, fix)
 
 
 def _adapters() -> Iterator[Finding]:
@@ -151,7 +151,7 @@ def _adapters() -> Iterator[Finding]:
         yield error("dbt finds no adapter for `type: tidemark`.", fix)
     elif found != [ours]:
         hidden = ", ".join(str(place) for place in found[1:]) or "none"
-        said = f"dbt uses the adapter `tidemark` in {found[0]}; this command is in {ours.parents[2]}."
+        message = f"dbt uses the adapter `tidemark` in {found[0]}; this command is in {ours.parents[2]}."
         if found[0] == ours:
-            said = f"Two adapters are called `tidemark`: dbt uses {found[0]} and not {hidden}."
-        yield warning(said, "Uninstall the other one, or remove its folder from PYTHONPATH.")
+            message = f"Two adapters are called `tidemark`: dbt uses {found[0]} and not {hidden}."
+        yield warning(message, "Uninstall the other one, or remove its folder from PYTHONPATH.")

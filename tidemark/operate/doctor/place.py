@@ -84,19 +84,19 @@ def _space(folder: Path, place: Path) -> Iterator[Finding]:
     disk = shutil.disk_usage(place)
     fix = "Free some space: `tidemark maintain` deletes old versions of tables."
     if disk.free < FREE * disk.total:
-        said = f"{disk.free / disk.total:.0%} of the disk of {place} is free, {decimal(disk.free)}."
-        yield warning(said, fix)
+        message = f"{disk.free / disk.total:.0%} of the disk of {place} is free, {decimal(disk.free)}."
+        yield warning(message, fix)
     until = time.monotonic() + SECONDS
     tables = [] if is_remote() else [table for glob in TABLES for table in folder.glob(f"{glob}/*")]
     largest = max(((size_of(table, until), table) for table in tables), default=None)
     if largest and disk.free < REWRITES * largest[0]:
         name = f"{largest[1].parent.name.removesuffix('.db')}.{largest[1].name}"
-        said = f"{decimal(disk.free)} are free. A rebuild of {name}, {decimal(largest[0])}, may need "
-        yield warning(f"{said}{decimal(REWRITES * largest[0])}.", fix)
+        message = f"{decimal(disk.free)} are free. A rebuild of {name}, {decimal(largest[0])}, may need "
+        yield warning(f"{message}{decimal(REWRITES * largest[0])}.", fix)
 
 
 def _lock(folder: Path) -> Iterator[Finding]:
     process = "" if os.environ.get(METASTORE, "").strip() else holder(folder)
     if process:
-        said = f"The lake is held by {process}. Until it ends, other commands stop."
-        yield note(said, f"Wait until it ends, or end it; share the catalog with {METASTORE} to run both.")
+        message = f"The lake is held by {process}. Until it ends, other commands stop."
+        yield note(message, f"Wait until it ends, or end it; share the catalog with {METASTORE} to run both.")

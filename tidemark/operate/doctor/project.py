@@ -45,8 +45,8 @@ def open_project(today: date, *, is_deep: bool = False, is_skipped: bool = False
         except TidemarkError as problem:
             subject.report(error(redacted(problem.what), redacted(problem.fix)))
         except Exception as problem:
-            said = redacted(f"The project cannot be opened: {type(problem).__name__}: {problem}")
-            subject.report(error(said, "Correct what the other checks report first."))
+            message = redacted(f"The project cannot be opened: {type(problem).__name__}: {problem}")
+            subject.report(error(message, "Correct what the other checks report first."))
     return subject
 
 
@@ -71,7 +71,8 @@ def _open(root: Path | None, subject: Subject) -> None:
     credentials, subject.target = credentials_of(root)
     if credentials.type != "tidemark":
         raise TidemarkError(
-            f"The target '{subject.target}' has another adapter: `type: {credentials.type}`.",
+            f"The target '{subject.target}' does not use the adapter `tidemark` "
+            f"(`type: {credentials.type}`).",
             f"Write `type: tidemark` in it, in {profiles_folder(root) / PROFILES}, or choose another target "
             "with DBT_TARGET.",
         )

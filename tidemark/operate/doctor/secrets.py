@@ -8,18 +8,18 @@ from urllib.parse import unquote
 
 URLS = re.compile(r"TIDEMARK_(CONNECTION_.+|METASTORE)")
 SECRETS = re.compile(r".*(SECRET|PASSWORD|TOKEN|CREDENTIAL).*|TIDEMARK_(ERASURE|PII)_KEY")
-SHORTEST = 6  # characters; a shorter value, such as `1`, is no secret
+SHORTEST = 6  # characters; a shorter value, such as `1`, is not treated as a secret
 IN_URL = re.compile(
     r"://[^/?#@]*?:(.*)@|[?&][^=&]*(?:password|secret|jaas|token)[^=&]*=([^&]+)", re.IGNORECASE
 )
-SHOWN = re.compile(r"(://[^\s/:@]*:)[^\s@]+@")
+PASSWORD_IN_URL = re.compile(r"(://[^\s/:@]*:)[^\s@]+@")
 
 
 def redacted(text: str) -> str:
     """Return a text without the secrets of this process's environment, and without passwords in URLs."""
     for secret in sorted(_secrets(), key=len, reverse=True):
         text = text.replace(secret, "***")
-    return SHOWN.sub(r"\1***@", text)
+    return PASSWORD_IN_URL.sub(r"\1***@", text)
 
 
 def _secrets() -> set[str]:

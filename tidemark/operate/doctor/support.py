@@ -57,8 +57,8 @@ def check_support(subject: Subject) -> Checked:
     ]
     ended = [finding for row, version in found if (finding := _finding(row, version, subject.today))]
     later = [one for one in found if one[0].ends - subject.today > AHEAD]
-    said = ", ".join(f"{row.product} {version} until {row.ends}" for row, version in later)
-    return Checked(said or "no version has support for long", tuple(ended))
+    message = ", ".join(f"{row.product} {version} until {row.ends}" for row, version in later)
+    return Checked(message or "no version has support for long", tuple(ended))
 
 
 def supported() -> list[Support]:
@@ -88,6 +88,8 @@ def _finding(row: Support, version: str, today: date) -> Finding | None:
     if today <= row.ends:
         return warning(f"{row.product} {version}: {row.what} end {day}. {source}", row.fix)
     if row.estimated:
-        said = f"{row.product} {version}: {row.what} have probably ended, {row.ends} being the estimated day."
-        return warning(f"{said} {source}", row.fix)
+        message = (
+            f"{row.product} {version}: {row.what} have probably ended, {row.ends} being the estimated day."
+        )
+        return warning(f"{message} {source}", row.fix)
     return error(f"{row.product} {version}: {row.what} ended {day}. {source}", row.fix)

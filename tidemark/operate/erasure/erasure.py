@@ -36,7 +36,7 @@ from tidemark.operate.erasure.tables import (
     delete_rows,
     dependents,
     rows_of,
-    strays,
+    unmanaged_tables,
 )
 from tidemark.operate.erasure.written_files import FolderOfProject, clean, folders_of, own_files
 
@@ -55,12 +55,12 @@ class Step:
 
     Attributes:
         table: `schema.name`, or what else the step is about.
-        said: what was done, in words.
+        message: what was done, in words.
         rows: the rows of the person.
     """
 
     table: str
-    said: str
+    message: str
     rows: int = 0
 
 
@@ -95,14 +95,14 @@ class Erasure:
         rows, records = self.landed.rows().count(), self.landed.records()
         yield Step(self.landed.bronze, "content of the rows removed, their places stay", rows)
         if records is not None:
-            said = "content of the rejected records removed"
-            yield Step(self.landed.rejected, said, records.count())
+            message = "content of the rejected records removed"
+            yield Step(self.landed.rejected, message, records.count())
         if (marks := self.landed.marks()) is not None:
             yield Step(self.landed.batches, "keys removed from the marks", marks.count())
         for one in self._dependents():
             yield Step(one.table, one.planned, rows_of(self.spark, self.person, one))
-        for table, said in self._copies().items():
-            yield Step(table, said, self.spark.table(table).count())
+        for table, message in self._copies().items():
+            yield Step(table, message, self.spark.table(table).count())
         if (quoting := self._quoting_runs()) is not None:
             yield Step(self._runs, "messages and variables that quote the person removed", quoting.count())
         yield from self._clean(is_plan=True)
@@ -117,7 +117,7 @@ class Erasure:
         is_started = self._look_up()
         if not is_started:
             self.erasures.record(self.person.erased, "started", utc_now())
-        yield Step(f"{self.project.ops_schema}.erasures", "recorded: the rows land no more")
+        yield Step(f"{self.project.ops_schema}.erasures", "recorded: the rows will not land again")
         yield from self._remove_rows()
         yield from self._purge()
         yield from self._erase_messages(is_started=is_started)
@@ -135,9 +135,9 @@ class Erasure:
             yield self._done(self.landed.batches, "erased: keys of marks", self.landed.erase_marks())
         yield self._done(self.landed.bronze, "erased", self.landed.erase_rows())
         self._settle()
-        for table, said in self._copies().items():
+        for table, message in self._copies().items():
             self.spark.sql(f"drop table {table} purge")
-            yield Step(table, said)
+            yield Step(table, message)
         for one in self._dependents():
             if one.keeps:
                 yield self._done(one.table, "deleted", delete_rows(self.spark, self.person, one))
@@ -198,7 +198,7 @@ class Erasure:
         return quoting_runs(self.spark, self.person, self.personal.texts(self.person), self._runs)
 
     def _prove(self) -> Proof:
-        others = strays(self.spark, self.project, self.person)
+        others = unmanaged_tables(self.spark, self.project, self.person)
         return prove(self.landed, self.personal, self._dependents(), others, self._folders())
 
     def _build(self) -> None:
@@ -211,7 +211,7 @@ class Erasure:
             name, message = built.failed[0]
             raise DbtError(
                 f"{name} failed: {message}",
-                "Fix it and run the same command again, which continues. The person's rows land no more.",
+                "Fix it and run the same command again, which continues. The rows do not land again.",
             )
 
     def _settle(self) -> None:
@@ -233,8 +233,8 @@ class Erasure:
     def _clean(self, *, is_plan: bool = False) -> Iterator[Step]:
         """Take the values out of what dbt and Tidemark have written in the project's folder."""
         for folder in self._folders():
-            if said := clean(folder, self.personal.texts_of_project(self.person), is_plan=is_plan):
-                yield Step(f"folder {folder.name}", said)
+            if message := clean(folder, self.personal.texts_of_project(self.person), is_plan=is_plan):
+                yield Step(f"folder {folder.name}", message)
 
     def examples(self) -> list[str]:
         """Return the files of the project, such as unit tests, that have a value of the person."""
@@ -247,9 +247,9 @@ class Erasure:
     def _dependents(self) -> Sequence[Dependent]:
         return dependents(self.spark, self.project, self.person)
 
-    def _done(self, table: str, said: str, rows: int) -> Step:
+    def _done(self, table: str, message: str, rows: int) -> Step:
         self._counts[table] = self._counts.get(table, 0) + rows
-        return Step(table, said, rows)
+        return Step(table, message, rows)
 
 
 def erasure_of(spark: SparkSession, project: Project, feed: Feed, texts: Sequence[str]) -> Erasure:

@@ -14,7 +14,7 @@ from python_ingest.feeds.declarations import TableFeed, TopicFeed
 from python_ingest.ops.erasures import REASON, tombstone
 from tidemark.lake.cached_view import create_cached_view, drop_cached_view
 from tidemark.lake.table_format import table_exists
-from tidemark.operate.erasure.person import Person, is_theirs
+from tidemark.operate.erasure.person import Person, matches_person
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -46,18 +46,18 @@ class Landed:
         rows = self.spark.table(self.bronze)
         names = {column: column for column in self.person.key}
         types = dict(rows.dtypes)
-        theirs = is_theirs(self.person, types, names) | self._has_rescued_key(types)
+        matches = matches_person(self.person, types, names) | self._has_rescued_key(types)
         is_open = f.col("_corrupt_reason").isNull() | (f.col("_corrupt_reason") != REASON)
-        theirs = is_open & (theirs | self.person.has_words(f.col("_corrupt_record")))
-        beside = self._beside(rows)
+        matches = is_open & (matches | self.person.has_words(f.col("_corrupt_record")))
+        joined = self._with_key_columns(rows)
         if isinstance(self.person.feed, TopicFeed):
             values = [f.col(in_sql(name)) for name in self._contents(rows) if name != KEY]
             is_empty = f.coalesce(*(value.cast("string") for value in values), "_corrupt_record").isNull()
-            with_value = beside.where(~is_empty & f.col(KEY).isNotNull()).groupBy(KEY)
-            own = with_value.agg(f.bool_and(theirs).alias("_is_own")).where("_is_own")
-            beside = beside.join(own, on=KEY, how="left")
-            theirs |= is_open & is_empty & f.coalesce("_is_own", f.lit(False))
-        return beside.where(theirs).select(*map(in_sql, rows.columns))
+            with_value = joined.where(~is_empty & f.col(KEY).isNotNull()).groupBy(KEY)
+            own = with_value.agg(f.bool_and(matches).alias("_is_own")).where("_is_own")
+            joined = joined.join(own, on=KEY, how="left")
+            matches |= is_open & is_empty & f.coalesce("_is_own", f.lit(False))
+        return joined.where(matches).select(*map(in_sql, rows.columns))
 
     def _has_rescued_key(self, types: Mapping[str, str]) -> Column:
         """Return whether a row has the key, of which a value did not fit its column."""
@@ -74,8 +74,10 @@ class Landed:
             return None
         records = self.spark.table(self.rejected)
         is_open = (f.col("feed") == self.person.feed.name) & (f.col("reason") != REASON)
-        theirs = self._beside(records.where(is_open)).where(self.person.has_words(f.col("raw_record")))
-        return theirs.select("batch_id", "row_id", "path")
+        matches = self._with_key_columns(records.where(is_open)).where(
+            self.person.has_words(f.col("raw_record"))
+        )
+        return matches.select("batch_id", "row_id", "path")
 
     def marks(self) -> DataFrame | None:
         """Return the states of a table's landing, but for the present one, whose mark has the key.
@@ -87,7 +89,7 @@ class Landed:
             return None
         states = self.spark.table(self.batches).where(f.col("feed") == self.person.feed.name)
         newest: Any = states.where("state in ('landed', 'checked')").agg(f.max("_sequence")).first()
-        earlier = self._beside(states.where(f.col("_sequence") != f.lit(newest[0])))
+        earlier = self._with_key_columns(states.where(f.col("_sequence") != f.lit(newest[0])))
         return earlier.where(self.person.has_words(f.col("mark"))).select("feed", "_sequence")
 
     def erase_marks(self) -> int:
@@ -149,7 +151,7 @@ class Landed:
     def _mark(self) -> str:
         return f"'{tombstone(self.person.erased.erasure_id)}'"
 
-    def _beside(self, rows: DataFrame) -> DataFrame:
+    def _with_key_columns(self, rows: DataFrame) -> DataFrame:
         return rows.crossJoin(f.broadcast(self.person.view(self.spark)))
 
 

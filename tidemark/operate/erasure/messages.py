@@ -40,7 +40,7 @@ def quoting_runs(spark: SparkSession, person: Person, texts: Sequence[str], runs
     if not table_exists(spark, runs):
         return None
     listed = hidden_rows(spark, "_text string", [[text] for text in texts])
-    beside = (
+    joined = (
         spark.table(runs)
         .crossJoin(f.broadcast(person.view(spark)))
         .crossJoin(f.broadcast(listed.agg(f.collect_list("_text").alias("_texts"))))
@@ -59,9 +59,9 @@ def quoting_runs(spark: SparkSession, person: Person, texts: Sequence[str], runs
     changed = local_rows(
         spark, "invocation_id string, _vars string", _changed_variables(spark.table(runs), person, texts)
     )
-    beside = beside.join(f.broadcast(changed), on="invocation_id", how="left")
-    said = f.coalesce(f.exists("model_runs", lambda run: quotes(run["message"])), f.lit(False))
-    return beside.where(said | f.col("_vars").isNotNull()).select(
+    joined = joined.join(f.broadcast(changed), on="invocation_id", how="left")
+    is_quoted = f.coalesce(f.exists("model_runs", lambda run: quotes(run["message"])), f.lit(False))
+    return joined.where(is_quoted | f.col("_vars").isNotNull()).select(
         "invocation_id",
         f.transform("model_runs", without).alias("model_runs"),
         f.coalesce("_vars", "vars").alias("vars"),
@@ -84,13 +84,13 @@ def hidden_variables(variables: str, key: Collection[tuple[str, str]], texts: Se
         texts: other values, which may be a part of a variable.
     """
     known: dict[str, Any] = json.loads(variables)
-    theirs = [
+    matches = [
         name
         for name, value in known.items()
         if (name, str(value)) in key
         or any(text in json.dumps(value, ensure_ascii=False, default=str) for text in _as_written(texts))
     ]
-    return json.dumps(known | dict.fromkeys(theirs, HIDDEN), sort_keys=True) if theirs else variables
+    return json.dumps(known | dict.fromkeys(matches, HIDDEN), sort_keys=True) if matches else variables
 
 
 def _as_written(texts: Sequence[str]) -> set[str]:

@@ -22,7 +22,7 @@ from tidemark.operate.erasure.search import searchable
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-MOST = 10_000  # personal values of one column that are searched in files
+MAX_VALUES = 10_000  # personal values of one column that are searched in files
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def person_of(
     return Person(feed, values, known or Erased(erasure_id, tuple(values), hashes, version, False))
 
 
-def is_theirs(person: Person, types: Mapping[str, str], columns: Mapping[str, str]) -> Column:
+def matches_person(person: Person, types: Mapping[str, str], columns: Mapping[str, str]) -> Column:
     """Return whether a row beside `Person.view` is the person's.
 
     Args:
@@ -176,15 +176,16 @@ def personal_values(spark: SparkSession, person: Person, *, is_started: bool) ->
             rows = rows.unionByName(before, allowMissingColumns=True)
     types = {column: column for column in person.key}
     marked = rows.crossJoin(f.broadcast(person.view(spark))).withColumn(
-        "_is_theirs", is_theirs(person, dict(rows.dtypes), types)
+        "_matches_person", matches_person(person, dict(rows.dtypes), types)
     )
     for column in columns:
         by_value = marked.groupBy(f.trim(f.col(in_sql(column)).cast("string")).alias("value")).agg(
-            f.bool_or("_is_theirs").alias("is_theirs"), f.bool_and("_is_theirs").alias("is_own")
+            f.bool_or("_matches_person").alias("matches_person"),
+            f.bool_and("_matches_person").alias("is_own"),
         )
-        theirs: Any = by_value.where("is_theirs and value <> ''").limit(MOST).collect()
-        found.values[column] = [row["value"] for row in theirs if row["is_own"]]
-        if others := sum(not row["is_own"] for row in theirs):
+        matches: Any = by_value.where("matches_person and value <> ''").limit(MAX_VALUES).collect()
+        found.values[column] = [row["value"] for row in matches if row["is_own"]]
+        if others := sum(not row["is_own"] for row in matches):
             found.shared[column] = others
     return found
 

@@ -40,7 +40,7 @@ def prove(
     landed: Landed,
     personal: Personal,
     tables: Sequence[Dependent],
-    strays: Sequence[Dependent],
+    unmanaged_tables: Sequence[Dependent],
     folders: Sequence[FolderOfProject],
 ) -> Proof:
     """Search a person in tables and files.
@@ -49,11 +49,11 @@ def prove(
         landed: the person's rows in bronze, and the rejected records.
         personal: the values that are searched besides those of the key.
         tables: the tables that depend on the feed.
-        strays: tables that no model writes.
+        unmanaged_tables: tables that no model writes.
         folders: what else dbt and Tidemark have written.
     """
     spark, person = landed.spark, landed.person
-    proof = Proof([landed.bronze, landed.rejected, *(one.table for one in (*tables, *strays))])
+    proof = Proof([landed.bronze, landed.rejected, *(one.table for one in (*tables, *unmanaged_tables))])
     left = {landed.bronze: landed.rows().count()}
     if (records := landed.records()) is not None:
         left[landed.rejected] = records.count()
@@ -62,8 +62,8 @@ def prove(
     for table in (landed.bronze, *(one.table for one in tables)):
         for column, number in has_values(spark, table, personal.values).items():
             proof.hits.append(f"{table} ({number:,} rows by {column})")
-    proof.keyless = [stray.table for stray in strays if stray.columns is None]
-    for stray in strays:
+    proof.keyless = [stray.table for stray in unmanaged_tables if stray.columns is None]
+    for stray in unmanaged_tables:
         found_by = {
             "the key": rows_of(spark, person, stray),
             **has_values(spark, stray.table, personal.values),

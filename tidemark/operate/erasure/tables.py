@@ -15,7 +15,7 @@ from tidemark.engine.project.nodes import VIEWS, table_of
 from tidemark.lake.hidden_rows import hidden_rows
 from tidemark.lake.table_format import DELTA, table_exists, table_format
 from tidemark.lake.versions_by_format import signed
-from tidemark.operate.erasure.person import Person, is_theirs
+from tidemark.operate.erasure.person import Person, matches_person
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,7 +73,7 @@ def copies(spark: SparkSession, project: Project, person: Person) -> dict[str, s
     return found
 
 
-def strays(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:
+def unmanaged_tables(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:
     """Return the tables with the columns of the key that no model writes, such as those of deleted models.
 
     They are searched in the schemas of the project, but for those of the state tables.
@@ -147,8 +147,8 @@ def rows_of(spark: SparkSession, person: Person, dependent: Dependent) -> int:
     if dependent.columns is None:
         return 0
     rows = spark.table(dependent.table)
-    beside = rows.crossJoin(f.broadcast(person.view(spark)))
-    return beside.where(is_theirs(person, dict(rows.dtypes), dependent.columns)).count()
+    joined = rows.crossJoin(f.broadcast(person.view(spark)))
+    return joined.where(matches_person(person, dict(rows.dtypes), dependent.columns)).count()
 
 
 def delete_rows(spark: SparkSession, person: Person, dependent: Dependent, *, as_run: bool = False) -> int:

@@ -43,10 +43,10 @@ def newest_of_models(report: Report) -> dict[str, ModelPeriod]:
 def _runs(report: Report) -> Iterator[Point]:
     failing = [one for one in newest_of_models(report).values() if one.last_status == "error"]
     for one in sorted(failing, key=lambda one: one.model):
-        said = (one.last_message or "no message").strip().splitlines()
+        message = (one.last_message or "no message").strip().splitlines()
         yield Point(
             "error",
-            f"{one.model} failed in its last run: {' '.join(line.strip() for line in said[:3])}",
+            f"{one.model} failed in its last run: {' '.join(line.strip() for line in message[:3])}",
             "Correct it and run again; logs/dbt.log has the whole message.",
         )
     last = report.runs[0] if report.runs else None

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tidemark.operate.report.chart import Chart, Table, chart_of
-from tidemark.operate.report.encodings import Mark
+from tidemark.operate.report.encodings import Datum
 from tidemark.operate.report.facts import CHANGES, OUTCOMES, REJECTED, Report
 from tidemark.operate.report.time_charts import over_time
 
@@ -102,7 +102,7 @@ def balance_charts(report: Report) -> list[Chart]:
         if not shown:
             continue
         bars = [
-            Mark(spans.label(p), part, one[part], f"{spans.label(p)}: {one[part]:,} {part}")
+            Datum(spans.label(p), part, one[part], f"{spans.label(p)}: {one[part]:,} {part}")
             for p, one in rows.items()
             for part in shown
             if one.get(part)

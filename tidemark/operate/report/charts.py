@@ -9,7 +9,7 @@ from rich.filesize import decimal
 from tidemark.base.output import count_of
 from tidemark.operate.report.attention import newest_of_models
 from tidemark.operate.report.chart import Chart, Table, chart_of
-from tidemark.operate.report.encodings import Mark
+from tidemark.operate.report.encodings import Datum
 from tidemark.operate.report.facts import ModelPeriod, Report
 from tidemark.operate.report.row_charts import labelled, map_of_periods
 from tidemark.operate.report.time_charts import over_time, points_over_time
@@ -32,7 +32,7 @@ def runs_over_time(report: Report) -> Chart | None:
         seconds[period] += round(run.seconds)
     words = {True: "succeeded", False: "failed"}
     bars = [
-        Mark(
+        Datum(
             spans.label(period),
             words[good],
             number,
@@ -62,7 +62,7 @@ def run_times(report: Report) -> Chart | None:
         longest[key] = max(longest.get(key, 0.0), run.seconds)
     words = {True: "succeeded", False: "failed"}
     bars = [
-        Mark(spans.label(p), words[good], seconds, f"{spans.label(p)}: {span(seconds)}, {words[good]}")
+        Datum(spans.label(p), words[good], seconds, f"{spans.label(p)}: {span(seconds)}, {words[good]}")
         for (p, good), seconds in sorted(longest.items())
     ]
     return chart_of(
@@ -113,7 +113,7 @@ def model_times(report: Report) -> Chart | None:
     ranked = sorted(seconds, key=lambda model: (-seconds[model], model))
     shown = ranked[:MOST_MODELS]
     cells = [
-        Mark(spans.label(one.period), one.model, one.seconds, _said(spans.label(one.period), one))
+        Datum(spans.label(one.period), one.model, one.seconds, _message(spans.label(one.period), one))
         for one in report.model_periods
         if one.model in shown
     ]
@@ -138,7 +138,7 @@ def model_times(report: Report) -> Chart | None:
     )
 
 
-def _said(period: str, one: ModelPeriod) -> str:
+def _message(period: str, one: ModelPeriod) -> str:
     failed = f", {one.failed} failed" if one.failed else ""
     return f"{plain(one.model)}, {period}: {span(one.seconds)} in {count_of(one.runs, 'run')}{failed}"
 
@@ -153,16 +153,18 @@ def reasons(report: Report) -> Chart | None:
         part, name = SET_ASIDE[one.kind][0], str(number)
         labels[name] = f"{one.number:,} · {plain(one.place)}: {plain(one.reason)}"
         bars.append(
-            Mark(name, part, one.number, f"{one.number:,} {part}: {plain(one.place)}: {plain(one.reason)}")
+            Datum(name, part, one.number, f"{one.number:,} {part}: {plain(one.place)}: {plain(one.reason)}")
         )
     numbers = Counter[str]()
     for one in report.rejections:
         numbers[one.kind] += one.number
-    said = ", ".join(f"{numbers[kind]:,} {words}" for kind, (words, _) in SET_ASIDE.items() if numbers[kind])
+    message = ", ".join(
+        f"{numbers[kind]:,} {words}" for kind, (words, _) in SET_ASIDE.items() if numbers[kind]
+    )
     return chart_of(
         "reasons",
         "Files, records and rows that are set aside, by reason",
-        f"Set aside: {said}.",
+        f"Set aside: {message}.",
         drawing=labelled(bars, labels, dict(SET_ASIDE.values()), "number"),
         table=Table(
             ("what", "feed or table", "reason", "number", "landed after all", "one of the files"),
@@ -189,7 +191,7 @@ def table_sizes(report: Report) -> Chart | None:
         if shown[0].bytes >= factor or factor == 1
     )
     labels = {o.table: f"{plain(o.table)}: {decimal(o.bytes)} in {count_of(o.files, 'file')}" for o in shown}
-    bars = [Mark(one.table, "bytes", one.bytes / factor, labels[one.table]) for one in shown]
+    bars = [Datum(one.table, "bytes", one.bytes / factor, labels[one.table]) for one in shown]
     return chart_of(
         "sizes",
         "Size of the tables and number of their files",

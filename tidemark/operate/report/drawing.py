@@ -78,10 +78,10 @@ def _for_page(svg: str, name: str) -> Markup:
     root = ElementTree.fromstring(svg)  # noqa: S314  # drawn in this process
     ids = {element.get("id") for element in root.iter() if element.get("id")}
     for element in root.iter():
-        said = element.get("aria-label")
-        if said and element.tag != f"{{{SVG}}}g":
+        message = element.get("aria-label")
+        if message and element.tag != f"{{{SVG}}}g":
             title = ElementTree.Element(f"{{{SVG}}}title")
-            title.text = said
+            title.text = message
             element.insert(0, title)
         _strip(element)
         _rename(element, ids, name)

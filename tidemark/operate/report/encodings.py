@@ -12,20 +12,20 @@ NUMBER = "format(datum.value, abs(datum.value) < 1 ? '~g' : '~s')"  # 0.2, 5, 12
 
 
 @dataclass(frozen=True)
-class Mark:
+class Datum:
     """A part of a bar, or a point.
 
     Attributes:
         at: the period, or the row.
         part: what its colour means.
         value: its length or place.
-        said: its tooltip.
+        message: its tooltip.
     """
 
     at: str
     part: str
     value: float
-    said: str
+    message: str
 
 
 def period_axis(periods: Periods) -> Any:

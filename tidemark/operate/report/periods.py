@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-MOST = 48  # periods in a chart
+MAX_PERIODS = 48  # periods in a chart
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 WORDS = {
     MINUTE: "minute",
@@ -68,7 +68,7 @@ class Periods:
 
 
 def periods(since: datetime, first: datetime | None, now: datetime) -> Periods:
-    """Return the shortest periods of which MOST reach from the first event to the present.
+    """Return the shortest periods of which MAX_PERIODS reach from the first event to the present.
 
     Args:
         since: the start of the report's time, UTC.
@@ -78,6 +78,6 @@ def periods(since: datetime, first: datetime | None, now: datetime) -> Periods:
     start = first or now
     for seconds in WORDS:
         numbers = [int(at.timestamp() // seconds) for at in (start, max(start, now))]
-        if numbers[1] - numbers[0] < MOST:
+        if numbers[1] - numbers[0] < MAX_PERIODS:
             break
     return Periods(since, seconds, numbers[0], numbers[1])

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tidemark.operate.report.drawing import FAINT, TEXT
-from tidemark.operate.report.encodings import Mark, colour_scale, number_axis, period_axis, shaped
+from tidemark.operate.report.encodings import Datum, colour_scale, number_axis, period_axis, shaped
 from tidemark.operate.report.periods import Periods
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ BAR, LABEL = 12, 11
 
 
 def map_of_periods(
-    periods: Periods, cells: Sequence[Mark], labels: Mapping[str, str], unit: str
+    periods: Periods, cells: Sequence[Datum], labels: Mapping[str, str], unit: str
 ) -> altair.LayerChart:
     """Return a row of cells for each label, darker where the value is higher.
 
@@ -52,14 +52,14 @@ def map_of_periods(
             opacity=alt.Opacity(
                 "value:Q", scale=scale, legend=alt.Legend(title=unit, symbolFillColor="var(--blue)")
             ),
-            description="said:N",
+            description="message:N",
         )
     )
     return (drawn + _labels({row: labels[row] for row in rows})).properties(height=ROW * len(rows))
 
 
 def labelled(
-    bars: Sequence[Mark], labels: Mapping[str, str], colours: Mapping[str, str], unit: str
+    bars: Sequence[Datum], labels: Mapping[str, str], colours: Mapping[str, str], unit: str
 ) -> altair.LayerChart:
     """Return horizontal bars, each with its label above it.
 
@@ -80,41 +80,41 @@ def labelled(
             x=alt.X("value:Q", title=unit, axis=number_axis(max(bar.value for bar in bars))),
             y=_rows(list(labels)),
             color=alt.Color("part:N", scale=colour_scale(colours, parts), legend=legend),
-            description="said:N",
+            description="message:N",
         )
     )
     return (drawn + _labels(labels)).properties(height=ROW * len(labels))
 
 
 def spans(
-    marks: Sequence[Mark], shapes: Mapping[str, tuple[str, str]], lines: Sequence[tuple[str, float, float]]
+    data: Sequence[Datum], shapes: Mapping[str, tuple[str, str]], lines: Sequence[tuple[str, float, float]]
 ) -> altair.LayerChart:
     """Return times on a logarithmic axis, one row for each feed.
 
     Args:
-        marks: the times; below a second they stand at a second.
+        data: the times; below a second they stand at a second.
         shapes: colour and Vega's name of the shape, by part.
         lines: row, start and end of a line below the marks; it starts at the left end at the earliest.
     """
     import altair as alt
 
-    names = list(dict.fromkeys(mark.at for mark in marks))
-    values = [max(1.0, mark.value) for mark in marks]
+    names = list(dict.fromkeys(datum.at for datum in data))
+    values = [max(1.0, datum.value) for datum in data]
     ends = [tick for tick in TICKS if tick <= min(values)][-1:] + [t for t in TICKS if t >= max(values)][:1]
     ticks = [tick for tick in TICKS if ends[0] <= tick <= ends[-1]]
     words = " : ".join(f"datum.value == {tick} ? '{text}'" for tick, text in TICKS.items())
     axis = alt.Axis(values=ticks, labelExpr=f"{words} : ''", gridDash=[2, 2])
     scale = alt.Scale(type="log", domain=[ends[0], max(ends[-1], 60)], nice=False)
     time = alt.X("value:Q", title="time, logarithmic", axis=axis, scale=scale)
-    parts = [part for part in shapes if any(mark.part == part for mark in marks)]
+    parts = [part for part in shapes if any(datum.part == part for datum in data)]
     drawn = (
-        alt.Chart(alt.Data(values=[{**asdict(m), "value": max(1.0, m.value)} for m in marks]))
+        alt.Chart(alt.Data(values=[{**asdict(m), "value": max(1.0, m.value)} for m in data]))
         .mark_point(filled=True, size=70, opacity=1, yOffset=LABEL - 3)
         .encode(
             x=time,
             y=_rows(names),
             **shaped(shapes, parts),
-            description="said:N",
+            description="message:N",
         )
     )
     below = [{"at": at, "value": max(ends[0], start), "end": max(ends[0], end)} for at, start, end in lines]

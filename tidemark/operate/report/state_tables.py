@@ -43,7 +43,7 @@ MODEL_RUNS = """
     )
 """
 NO_FILE = f"path in ('{REPLAY}', '{RETRACTED}')"
-# what a table or topic says of its own time is that of the newest row of a batch
+# the source time of a table or topic is that of the newest row of a batch
 LANDED = {
     "ingested_files": "feed, state, recorded_at, row_count, "
     f"if({NO_FILE}, 0, 1) as files, if({NO_FILE}, null, modified_at) as source_at",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tidemark.operate.report.encodings import Mark, colour_scale, number_axis, period_axis, shaped
+from tidemark.operate.report.encodings import Datum, colour_scale, number_axis, period_axis, shaped
 from tidemark.operate.report.periods import Periods
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def over_time(
-    periods: Periods, bars: Sequence[Mark], colours: Mapping[str, str], unit: str, height: int = 150
+    periods: Periods, bars: Sequence[Datum], colours: Mapping[str, str], unit: str, height: int = 150
 ) -> altair.Chart:
     """Return bars over all periods, stacked in the order of the colours.
 
@@ -38,14 +38,14 @@ def over_time(
             y=alt.Y("value:Q", title=unit, axis=number_axis(max(bar.value for bar in bars), minExtent=38)),
             color=alt.Color("part:N", scale=colour_scale(colours, parts), legend=legend),
             order="order:Q",
-            description="said:N",
+            description="message:N",
         )
     )
 
 
 def points_over_time(
     periods: Periods,
-    bars: Sequence[Mark],
+    bars: Sequence[Datum],
     shapes: Mapping[str, tuple[str, str]],
     unit: str,
     height: int = 150,
@@ -69,6 +69,6 @@ def points_over_time(
             x=period_axis(periods),
             y=alt.Y("value:Q", title=unit, axis=number_axis(max(bar.value for bar in bars), minExtent=38)),
             **shaped(shapes, parts),
-            description="said:N",
+            description="message:N",
         )
     )

@@ -45,7 +45,7 @@ class FeedStatus:
         messages_behind: messages of a topic that have not landed; None for others, or if no broker answers.
         rejected_records: broken records that have not been replayed.
         rejected_files: files set aside.
-        left_out: files below the location that match no pattern; None if it is no folder, or cannot be read.
+        left_out: files below the location that match no pattern; None if it is not a readable folder.
         level: by the limits of its age, what was set aside, and whether bronze may lack rows.
         problem: what is wrong, in words; empty for nothing.
     """

@@ -1,4 +1,4 @@
-"""How well a part of the lake is."""
+"""The severity level of a part of the lake."""
 
 from __future__ import annotations
 

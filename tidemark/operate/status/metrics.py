@@ -12,7 +12,7 @@ from tidemark.operate.status.lake import LakeStatus
 
 
 def write_metrics(path: Path, lake: LakeStatus) -> None:
-    """Write the metrics; a reader sees the file of before or the new one, never a part.
+    """Write the metrics; the file is replaced atomically.
 
     Args:
         path: the file, `*.prom` for the textfile collector.
@@ -21,18 +21,18 @@ def write_metrics(path: Path, lake: LakeStatus) -> None:
     registry = CollectorRegistry()
 
     def gauge(
-        name: str, said: str, label: str, values: Iterable[tuple[str, float | datetime | None]]
+        name: str, message: str, label: str, values: Iterable[tuple[str, float | datetime | None]]
     ) -> None:
-        metric = Gauge(f"tidemark_{name}", said, [label] if label else [], registry=registry)
+        metric = Gauge(f"tidemark_{name}", message, [label] if label else [], registry=registry)
         for key, value in values:
             if value is not None:
                 number = value.timestamp() if isinstance(value, datetime) else float(value)
                 (metric.labels(key) if label else metric).set(number)
 
-    for name, attribute, said in FEED:
-        gauge(name, said, "feed", ((feed.feed, getattr(feed, attribute)) for feed in lake.feeds))
-    for name, attribute, said in TABLE:
-        gauge(name, said, "table", ((table.table, getattr(table, attribute)) for table in lake.tables))
+    for name, attribute, message in FEED:
+        gauge(name, message, "feed", ((feed.feed, getattr(feed, attribute)) for feed in lake.feeds))
+    for name, attribute, message in TABLE:
+        gauge(name, message, "table", ((table.table, getattr(table, attribute)) for table in lake.tables))
     if run := lake.run:
         gauge("run_started_timestamp_seconds", "Start of the last run.", "", [("", run.started_at)])
         gauge("run_duration_seconds", "Duration of the last run.", "", [("", run.seconds)])

@@ -65,7 +65,7 @@ def last_run(spark: SparkSession, project: Project) -> RunStatus | None:
         return None
     counts = {name: row[name] or 0 for name in COUNTS}
     tests = [name.split(".")[2] for name in row["failed_tests"] or []]  # of `test.package.name.hash`
-    said = f": {first_of(tests)}" if tests else ""
+    message = f": {first_of(tests)}" if tests else ""
     failed = [
         count_of(counts[f"{what}s_failed"], what) for what in ("model", "test") if counts[f"{what}s_failed"]
     ]
@@ -77,5 +77,5 @@ def last_run(spark: SparkSession, project: Project) -> RunStatus | None:
         counts,
         tests,
         Level.OK if row["succeeded"] else Level.ERROR,
-        "" if row["succeeded"] else f"{' and '.join(failed) or 'the command'} failed{said}",
+        "" if row["succeeded"] else f"{' and '.join(failed) or 'the command'} failed{message}",
     )

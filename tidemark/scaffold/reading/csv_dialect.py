@@ -100,7 +100,7 @@ def words_of(text: str) -> int:
 
 
 def comment_of(records: Sequence[Record], width: int) -> str | None:
-    """Return `#` if some lines that begin with it are no records, and it does not begin the header."""
+    """Return `#` if some lines that begin with it are not records, and it does not begin the header."""
     marked = [record for record in records if record.text.startswith("#")]
     others = [record for record in records if not record.text.startswith("#")]
     if not marked or len(marked) > max(BEFORE, len(others)) or not others:

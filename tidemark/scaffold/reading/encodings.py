@@ -53,7 +53,7 @@ UNKNOWN_IN_JAVA = (
 EVIDENCE_BYTES = 50_000  # of lines beyond ASCII; more does not change the answer
 WORDS = 400
 MARGIN = 4.5  # the best text is e^4.5 times as likely as the next one
-SHOWN = 4
+MAX_ENCODINGS_SHOWN = 4
 CONVERT = (  # a command
     "python -c \"t = open('{old}', encoding='{encoding}').read(); "
     "open('{new}', 'w', encoding='utf-8').write(t)\""
@@ -110,7 +110,7 @@ def decoded(heads: Sequence[tuple[str, bytes]], wanted: str | None) -> list[Deco
         wanted: the encoding that the user names; a byte order mark is recognized all the same.
 
     Raises:
-        TidemarkError: when the bytes are no text in the encoding, or fit several encodings equally well.
+        TidemarkError: when the bytes are not text in the encoding, or fit several encodings equally well.
     """
     found = [_marked(head) or (_in(name, head, wanted) if wanted else _utf_8(head)) for name, head in heads]
     open_ones = [(name, head) for (name, head), done in zip(heads, found, strict=True) if done is None]
@@ -176,7 +176,7 @@ def _guessed(name: str, evidence: bytes) -> str:
             text = _decode_strictly(evidence, codec)
             texts.setdefault(text, codec)
     scores = {text: likelihood(_words(text), codec) for text, codec in texts.items()}
-    best = sorted(texts, key=lambda text: -scores[text])[:SHOWN]
+    best = sorted(texts, key=lambda text: -scores[text])[:MAX_ENCODINGS_SHOWN]
     if best and (len(best) == 1 or scores[best[0]] - scores[best[1]] >= MARGIN):
         return texts[best[0]]
     likely = [text for text in best if scores[text] > scores[best[0]] - 3 * MARGIN]

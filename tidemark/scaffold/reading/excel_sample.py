@@ -50,8 +50,8 @@ def read_excel(files: Sequence[Path], all_files: Sequence[Path], choices: Choice
             "Put those of each kind into a folder of their own, or give `--skip-lines N` and `--footer N`.",
         )
     rows = [row for row in rows if set(names) <= set(row)]
-    options, said = _options(sheet, layout, names)
-    notes += said
+    options, message = _options(sheet, layout, names)
+    notes += message
     padded = frozenset(
         name for row in rows for name, value in row.items() if value and value != value.strip()
     )

@@ -18,7 +18,7 @@ NO_DATA = re.compile(
     r"(?i)(readme|licen[cs]e|changelog|thumbs\.db|desktop\.ini|~\$).*|.*\.(md|crc|rst|part|tmp)"
 )
 PARTITION = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
-SHOWN = 3
+MAX_FILES_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _is_ignored(file: Path, root: Path) -> bool:
 
 def _named(family: str, found: Sequence[Path]) -> str:
     names = [file.name for file in found if suffix_of(file) == family]
-    shown = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+    shown = ", ".join(names[:MAX_FILES_SHOWN]) + (", …" if len(names) > MAX_FILES_SHOWN else "")
     kind = f".{family} " if family else ""
     return f"{len(names):,} {kind}file{'s' if len(names) > 1 else ''}: {shown}"
 

@@ -20,7 +20,7 @@ from tidemark.scaffold.reading.texts import FileText, texts_of
 
 RECORDS = 5_000
 PIECE = 2**20  # characters read at a time
-MOST = 2**26  # characters of one record
+MAX_RECORD_CHARACTERS = 2**26  # characters of one record
 DEPTH = 200  # levels; Python's parser ends at about 1,000
 HALF = re.compile("[\ud800-\udfff]")
 JOINED = "jq -c . {name} > {stem}.jsonl"
@@ -40,14 +40,14 @@ def read_json(files: Sequence[SampleFile], all_files: Sequence[SampleFile]) -> R
     for text in texts:
         _check_encoding(text)
     whole_file = _are_whole(texts)
-    found, said = _found(texts, whole_file)
+    found, message = _found(texts, whole_file)
     records = [value for value in found if isinstance(value, dict) and _lands(value)]
     if not any(records):
         raise TidemarkError(
             f"{texts[0].name}: no JSON objects in its first {len(texts[0].text):,} characters.",
-            said[0][1] if said else "Use files with one object per line, or with an array of objects.",
+            message[0][1] if message else "Use files with one object per line, or with an array of objects.",
         )
-    notes += said
+    notes += message
     if lost := len(found) - len(records):
         notes.append(("broken", f"{lost:,} of {len(found):,} records cannot be read; landing rejects them"))
     options = {"whole_file": True} if whole_file else {}
@@ -167,7 +167,7 @@ def _elements(stream: IO[str]) -> Iterator[Any]:
                 continue
         except ValueError:
             piece = stream.read(PIECE)
-            if not piece or len(text) - position > MOST:
+            if not piece or len(text) - position > MAX_RECORD_CHARACTERS:
                 return
             text, position = text[position:] + piece, 0
             continue
@@ -225,8 +225,8 @@ def _wrapped(records: Sequence[dict[str, Any]], file: str) -> list[Note]:
         for name, value in records[0].items()
         if isinstance(value, list) and len(value) > 1 and isinstance(value[0], dict)
     ]
-    said = f"{file} is one record; the records may be in its field {', '.join(lists)}"
-    return [("json", said)] if lists else []
+    message = f"{file} is one record; the records may be in its field {', '.join(lists)}"
+    return [("json", message)] if lists else []
 
 
 def _all_records(files: Sequence[SampleFile], twins: frozenset[str], whole_file: bool) -> Rows:

@@ -13,7 +13,7 @@ from tidemark.scaffold.reading.csv_dialect import lines_after, lines_before
 from tidemark.scaffold.reading.csv_records import Record
 from tidemark.scaffold.reading.header import looks_like_names, must_be_names
 
-SHOWN = 60  # characters of a line in a message
+MAX_CHARACTERS_SHOWN = 60  # characters of a line in a message
 EVIDENCE = 500  # records that are compared with the header
 
 
@@ -91,7 +91,7 @@ def _check_header(file: str, records: Sequence[Record], start: int, rows: Sequen
     header, before = records[start], records[start - 1] if start else None
     if before and before.fields is None:
         header = before
-    line = re.sub(r"[\r\n]+", " ", header.text)[:SHOWN]
+    line = re.sub(r"[\r\n]+", " ", header.text)[:MAX_CHARACTERS_SHOWN]
     if header.fields is None:
         raise TidemarkError(
             f"{file}: a quote in the header is not closed: {line!r}.", _way_out(header, width_of(records))
@@ -103,7 +103,8 @@ def _check_header(file: str, records: Sequence[Record], start: int, rows: Sequen
     if rows and looks_like_names(header.fields, rows[:EVIDENCE]):
         if len(rows) > 1 and must_be_names(rows[0], rows[1:EVIDENCE]):
             raise TidemarkError(
-                f"{file}: two records look like names: {line!r} and {','.join(rows[0])[:SHOWN]!r}.",
+                f"{file}: two records look like names: {line!r} and "
+                f"{','.join(rows[0])[:MAX_CHARACTERS_SHOWN]!r}.",
                 f"Give `--skip-lines {records[start + 1].number}` if the second one has the names, or "
                 "`--header` if it is a record.",
             )

@@ -35,7 +35,7 @@ class FileText:
 
 
 def texts_of(files: Sequence[SampleFile], encoding: str | None) -> tuple[list[FileText], list[Note]]:
-    """Return the first lines of each file that can be read, and what is to be said about the files.
+    """Return the first lines of each readable file, and notes about the files.
 
     Raises:
         TidemarkError: when no file can be read, one is not text, or the files have different encodings.

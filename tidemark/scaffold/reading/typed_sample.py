@@ -16,9 +16,9 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import Column, FileFeed
 from python_ingest.feeds.external_files import TypedExternal
 from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.contents import Content
 from python_ingest.files.failures import broken_file, in_plain_words, innermost
 from python_ingest.files.formats.typed import Typed
-from python_ingest.files.inspection import Content
 from tidemark.base.clock import utc_time
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.opening import BROKEN, SampleFile
@@ -45,7 +45,7 @@ def read_typed(
         files: the files; the first one that can be read gives the columns.
 
     Returns:
-        The SQL types by column, the first records, and what is to be said about the files.
+        The SQL types by column, the first records, and notes about the files.
 
     Raises:
         TidemarkError: when no file can be read, or the files have no records.

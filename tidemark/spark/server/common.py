@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tidemark.spark.server.leash import leash
+from tidemark.spark.server.watchdog import watchdog
 
 PATIENCE = 60  # seconds to wait until a server answers
 
@@ -41,7 +41,7 @@ def scratch_folder() -> Iterator[Path]:
     """Make a temporary folder that any user may enter; its servers end with this process."""
     folder = Path(tempfile.mkdtemp(prefix="tidemark-server-"))
     try:
-        with leash(folder):
+        with watchdog(folder):
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -50,7 +50,7 @@ def test_each_option_of_dbt_is_in_the_table() -> None:
     assert len(known) == len(set(known)), "an option belongs to one row"
 
 
-def test_the_page_is_the_table() -> None:
+def test_the_page_equals_the_table() -> None:
     """R1: one row a feature, in the same words."""
     rows = re.findall(r"^\| (.*) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     assert rows[1:] == [(one.name, one.effect) for one in FEATURES]
@@ -121,7 +121,7 @@ def test_the_v2_parser_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_catalogs_are_refused(project: Path) -> None:
-    """R1: with the way out."""
+    """R1: the error names the fix."""
     one = "{name: one, catalog_type: unity, table_format: iceberg}"
     (project / "catalogs.yml").write_text(f"catalogs:\n  - name: other\n    write_integrations: [{one}]\n")
     options = ["--project-dir", str(project), "--profiles-dir", str(ROOT)]

@@ -43,7 +43,7 @@ def test_each_setting_of_dbt_is_in_the_table() -> None:
     assert given - {setting.name for setting in SETTINGS} - {"_extra"} == set()
 
 
-def test_the_page_is_the_table() -> None:
+def test_the_page_equals_the_table() -> None:
     """R1.4: one row a setting, with the same words."""
     page = (ROOT / "docs" / "model_settings.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)
@@ -84,9 +84,9 @@ def test_each_setting_has_a_test() -> None:
 )
 def test_a_value_that_cannot_be_followed_is_refused(config: dict[str, Any], refused: str) -> None:
     """R1.4: by the name of the setting, with what to do."""
-    said = refusals(Model(config))
-    assert len(said) == (1 if refused else 0)
-    assert not said or said[0].startswith(refused)
+    message = refusals(Model(config))
+    assert len(message) == (1 if refused else 0)
+    assert not message or message[0].startswith(refused)
 
 
 def test_the_target_decides() -> None:
@@ -147,6 +147,6 @@ def test_columns_are_found_as_spark_finds_them(
 def test_a_header_reads_no_tables(header: str, tables: list[str]) -> None:
     """R1.1: a table that only the header reads is refused, because no run would notice its changes."""
     assert tables_read(statements_of(header)) == tables
-    said = refusals(Model({"sql_header": header}, "iceberg"))
-    assert [f"sql_header reads {', '.join(tables)}, whose" in one for one in said] == [True] * bool(tables)
+    message = refusals(Model({"sql_header": header}, "iceberg"))
+    assert [f"sql_header reads {', '.join(tables)}, whose" in one for one in message] == [True] * bool(tables)
     assert refusals(Model({"sql_header": header}, "iceberg", is_stock=True)) == []

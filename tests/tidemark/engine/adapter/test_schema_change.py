@@ -56,18 +56,18 @@ def test_a_table_that_depends_on_its_own_runs(query: dict[str, str], append: str
     assert append != "add" or list(steps[0].added) == ["x"]
 
 
-def test_what_a_run_says() -> None:
+def test_the_messages_of_a_run() -> None:
     """R3.4: names of columns and fields, and the setting that left them out."""
     table = {"id": "int", "info": "struct<a:int>"}
     query = {"id": "bigint", "info": "struct<a:int,b:int>", "new": "date"}
     step = step_of(Columns(table, query), "ignore", rebuilds=True)
-    assert step.said == (
+    assert step.message == (
         "ignored the new columns `new`, `info.b` and kept the type of `id`: on_schema_change is ignore"
     )
     assert step.expressions["id"] == "`id`"
     assert "extra" not in step.expressions
     stopped = step_of(Columns(table, {"id": "int"}), "fail", rebuilds=True)
-    assert stopped.said == "on_schema_change is fail, and its columns have changed: `info` is gone"
+    assert stopped.message == "on_schema_change is fail, and its columns have changed: `info` is gone"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_column_is_read_as_its_table_has_it(
 
 
 def test_a_longer_text_stops_the_statement() -> None:
-    """R3.4: with a sentence, where Spark's own message names no column."""
+    """R3.4: with a message that names the column; Spark's own message does not."""
     found = narrowed("`k`", "varchar(3)", "varchar(10)", "k")
     assert found is not None
     assert found.sql.startswith("if(length(`k`) > 3, raise_error('a value of `k` has more than 3 characters")

@@ -164,21 +164,21 @@ def two_sided_queries(seed: object) -> Iterator[Relation]:
     """Yield random queries, without end, that group by a column of each of two or three joined tables."""
     number = 0
     while True:
-        dice = Random(f"{seed} {number}")
+        rng = Random(f"{seed} {number}")
         number += 1
-        one, two, three = (table(dice) for _ in range(3))
+        one, two, three = (table(rng) for _ in range(3))
         first, last = pairs(one, two), pairs(two, three)
         if not first or not last:
             continue
-        (left, right), (middle, end) = dice.choice(first), dice.choice(last)
-        side = dice.choice(("inner", "inner", "left"))
+        (left, right), (middle, end) = rng.choice(first), rng.choice(last)
+        side = rng.choice(("inner", "inner", "left"))
         body = f"({one.sql}) as one {side} join ({two.sql}) as two on one.{left} = two.{right}"
         tables = {"one": one, "two": two}
-        if dice.random() < 0.4:
+        if rng.random() < 0.4:
             tables["three"] = three
             body += f" inner join ({three.sql}) as three on two.{middle} = three.{end}"
-        keys = {alias: dice.choice(of.of_types(KEYS)) for alias, of in tables.items()}
-        alias, counted = dice.choice([(alias, name) for alias, of in tables.items() for name in of.columns])
+        keys = {alias: rng.choice(of.of_types(KEYS)) for alias, of in tables.items()}
+        alias, counted = rng.choice([(alias, name) for alias, of in tables.items() for name in of.columns])
         by = ", ".join(f"{source}.{name}" for source, name in keys.items())
         names = ", ".join(f"{source}.{name} as {name}_{source}" for source, name in keys.items())
         columns = {f"{name}_{source}": tables[source].columns[name] for source, name in keys.items()}

@@ -37,44 +37,44 @@ STEPS = {
 }
 
 
-def random_query(dice: Random) -> Relation:
+def random_query(rng: Random) -> Relation:
     """Return a random query with a key."""
-    relation = table(dice)
+    relation = table(rng)
     steps = [*STEPS, projected, guarded]
     weights = [*STEPS.values(), 2, 1]
-    for step in dice.choices(steps, weights, k=dice.choice((1, 1, 2, 2, 3))):
-        relation = narrowed(step(relation, dice), dice)
-    return relation if relation.key is not None else grouped(relation, dice)
+    for step in rng.choices(steps, weights, k=rng.choice((1, 1, 2, 2, 3))):
+        relation = narrowed(step(relation, rng), rng)
+    return relation if relation.key is not None else grouped(relation, rng)
 
 
-def projected(relation: Relation, dice: Random) -> Relation:
+def projected(relation: Relation, rng: Random) -> Relation:
     """Compute expressions of some columns; those of the key stay as they are, or are doubled."""
     columns, parts = {}, []
     for name, kind in relation.columns.items():
         template, other = "{}", kind
         if name in (relation.key or ()):
-            template = "{} * 2 + 1" if kind == "int" and dice.random() < 0.2 else template
-        elif dice.random() < 0.5:
-            template, other = expression(kind, dice)
+            template = "{} * 2 + 1" if kind == "int" and rng.random() < 0.2 else template
+        elif rng.random() < 0.5:
+            template, other = expression(kind, rng)
         columns[name] = other
         parts.append(f"{template.format(name)} as {name}")
     return Relation(f"select {', '.join(parts)} from ({relation.sql}) as rows", columns, relation.key)
 
 
-def guarded(relation: Relation, dice: Random) -> Relation:
+def guarded(relation: Relation, rng: Random) -> Relation:
     """Compute what would fail for rows that a condition leaves out."""
     numbers, texts = relation.of_types(("int",)), relation.of_types(("string",))
     name = relation.fresh("guarded")
-    if texts and (not numbers or dice.random() < 0.5):
-        of = dice.choice(texts)
+    if texts and (not numbers or rng.random() < 0.5):
+        of = rng.choice(texts)
         call, kind, where = f"cast({of} as int)", "int", f"{of} in ('1', '2')"
     elif numbers:
-        of = dice.choice(numbers)
+        of = rng.choice(numbers)
         call, kind, where = f"100 div {of}", "bigint", f"{of} <> 0"
     else:
-        return filtered(relation, dice)
+        return filtered(relation, rng)
     sql = f"select *, {call} as {name} from ({relation.sql}) as rows where {where}"
-    if dice.random() < 0.5:
+    if rng.random() < 0.5:
         sql = (
             f"select *, {call} as {name} from (select * from ({relation.sql}) as rows where {where}) as rows"
         )

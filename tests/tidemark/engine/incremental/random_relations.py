@@ -105,22 +105,22 @@ class Relation:
         return next(one for one in (f"{name}_{number}" for number in count()) if one not in self.columns)
 
 
-def table(dice: Random) -> Relation:
+def table(rng: Random) -> Relation:
     """Return all rows of a table."""
-    one = TABLES[dice.choice(list(TABLES))]
+    one = TABLES[rng.choice(list(TABLES))]
     columns = {name: kind.partition("(")[0] for name, kind in one.columns.items()}
     return Relation(f"select {', '.join(columns)} from {one.name}", columns, one.key)
 
 
-def condition(relation: Relation, dice: Random, prefix: str = "") -> str:
+def condition(relation: Relation, rng: Random, prefix: str = "") -> str:
     """Return a condition on a column, which the name of the source may precede."""
-    name, kind = dice.choice(list(relation.columns.items()))
-    return dice.choice(CONDITIONS.get(kind, OF_NUMBERS)).format(prefix + name)
+    name, kind = rng.choice(list(relation.columns.items()))
+    return rng.choice(CONDITIONS.get(kind, OF_NUMBERS)).format(prefix + name)
 
 
-def expression(kind: str, dice: Random) -> tuple[str, str]:
+def expression(kind: str, rng: Random) -> tuple[str, str]:
     """Return an expression over a column `{}` of a type, and its type."""
-    return dice.choice(EXPRESSIONS[kind])
+    return rng.choice(EXPRESSIONS[kind])
 
 
 def pairs(one: Relation, other: Relation, kinds: tuple[str, ...] = KEYS) -> list[tuple[str, str]]:
@@ -137,26 +137,26 @@ def pairs(one: Relation, other: Relation, kinds: tuple[str, ...] = KEYS) -> list
     ]
 
 
-def pair(found: list[tuple[str, str]], other: Relation, dice: Random) -> tuple[str, str]:
+def pair(found: list[tuple[str, str]], other: Relation, rng: Random) -> tuple[str, str]:
     """Return one of the pairs; mostly one with a column of the second query's key."""
     of_key = [one for one in found if one[1] in (other.key or ())]
-    return dice.choice(of_key if of_key and dice.random() < 0.7 else found)
+    return rng.choice(of_key if of_key and rng.random() < 0.7 else found)
 
 
-def filtered(relation: Relation, dice: Random) -> Relation:
+def filtered(relation: Relation, rng: Random) -> Relation:
     """Return some of the rows."""
-    found = condition(relation, dice)
-    if dice.random() < 0.2:
-        found = f"({found} or {condition(relation, dice)})"
+    found = condition(relation, rng)
+    if rng.random() < 0.2:
+        found = f"({found} or {condition(relation, rng)})"
     return Relation(f"select * from ({relation.sql}) as rows where {found}", relation.columns, relation.key)
 
 
-def narrowed(relation: Relation, dice: Random, most: int = 6) -> Relation:
+def narrowed(relation: Relation, rng: Random, most: int = 6) -> Relation:
     """Leave out columns, so that queries stay readable; the key stays."""
     key = list(relation.key or ())
     others = [name for name in relation.columns if name not in key]
     if len(relation.columns) <= most:
         return relation
-    kept = [*key, *dice.sample(others, max(0, min(len(others), most - len(key))))]
+    kept = [*key, *rng.sample(others, max(0, min(len(others), most - len(key))))]
     columns = {name: relation.columns[name] for name in kept}
     return Relation(f"select {', '.join(kept)} from ({relation.sql}) as rows", columns, relation.key)

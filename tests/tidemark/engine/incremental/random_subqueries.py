@@ -17,29 +17,27 @@ from tests.tidemark.engine.incremental.random_relations import (
 )
 
 
-def exists(relation: Relation, dice: Random) -> Relation:
+def exists(relation: Relation, rng: Random) -> Relation:
     """Keep the rows for which another query has rows, or has none."""
-    other = dice.choice(
-        (table, lambda dice: grouped(table(dice), dice), lambda dice: joined(table(dice), dice))
-    )(dice)
+    other = rng.choice((table, lambda rng: grouped(table(rng), rng), lambda rng: joined(table(rng), rng)))(
+        rng
+    )
     found = pairs(relation, other)
     if not found:
-        return filtered(relation, dice)
-    left, right = pair(found, other, dice)
-    same = f"inside.{right} {dice.choice(('=', '=', '<=>'))} outside.{left}"
-    if dice.random() < 0.3:
-        same += " and " + dice.choice(
-            (condition(other, dice, "inside."), condition(relation, dice, "outside."))
-        )
+        return filtered(relation, rng)
+    left, right = pair(found, other, rng)
+    same = f"inside.{right} {rng.choice(('=', '=', '<=>'))} outside.{left}"
+    if rng.random() < 0.3:
+        same += " and " + rng.choice((condition(other, rng, "inside."), condition(relation, rng, "outside.")))
     inside = f"(select 1 from ({other.sql}) as inside where {same})"
-    member = f"(select inside.{right} from ({other.sql}) as inside where {condition(other, dice, 'inside.')})"
-    wanted = dice.choices(
+    member = f"(select inside.{right} from ({other.sql}) as inside where {condition(other, rng, 'inside.')})"
+    wanted = rng.choices(
         (
             f"exists {inside}",
             f"not exists {inside}",
             f"outside.{left} in {member}",
-            f"(outside.{left} in {member} or {condition(relation, dice, 'outside.')})",
-            f"(exists {inside} or {condition(relation, dice, 'outside.')})",
+            f"(outside.{left} in {member} or {condition(relation, rng, 'outside.')})",
+            f"(exists {inside} or {condition(relation, rng, 'outside.')})",
             f"outside.{left} not in {member}",
         ),
         (4, 4, 4, 1, 1, 0.5),
@@ -49,21 +47,21 @@ def exists(relation: Relation, dice: Random) -> Relation:
     )
 
 
-def scalar(relation: Relation, dice: Random) -> Relation:
+def scalar(relation: Relation, rng: Random) -> Relation:
     """Compute a value of the other rows, in a column or a condition."""
-    other = table(dice)
+    other = table(rng)
     found = pairs(relation, other)
     if not found:
-        return filtered(relation, dice)
-    left, right = dice.choice(found)
-    counted = dice.choice(list(other.columns))
-    call = dice.choice(("count({})", "count(distinct {})", "max({})"))
+        return filtered(relation, rng)
+    left, right = rng.choice(found)
+    counted = rng.choice(list(other.columns))
+    call = rng.choice(("count({})", "count(distinct {})", "max({})"))
     kind = other.columns[counted] if call.startswith("max") else "bigint"
-    where = f" where inside.{right} = outside.{left}" if dice.random() < 0.8 else ""
-    if where and dice.random() < 0.3:
-        where += f" and {condition(other, dice, 'inside.')}"
+    where = f" where inside.{right} = outside.{left}" if rng.random() < 0.8 else ""
+    if where and rng.random() < 0.3:
+        where += f" and {condition(other, rng, 'inside.')}"
     value = f"(select {call.format(f'inside.{counted}')} from ({other.sql}) as inside{where})"
-    if kind in NUMBERS and dice.random() < 0.4:
+    if kind in NUMBERS and rng.random() < 0.4:
         sql = f"select * from ({relation.sql}) as outside where {value} > 1"
         return Relation(sql, relation.columns, relation.key)
     name = relation.fresh("value")

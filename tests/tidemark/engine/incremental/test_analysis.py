@@ -47,10 +47,7 @@ def test_spark_is_asked_what_sqlglot_cannot_know(
     by_day = f"{sales} group by day"
     assert how("day, listagg(product) as products", by_day) == "touched day"
     multi = "cast(day as timestamp) + interval 1 day 2 hours as day"
-    assert (
-        how(f"sale_id, {multi}")
-        == f"full: `{multi}`, which Tidemark reads in another way than Spark (line 1)"
-    )
+    assert how(f"sale_id, {multi}") == f"full: `{multi}`, which Tidemark and Spark parse differently (line 1)"
     assert how("day, try_sum(amount) as amount", by_day) == "touched day"
     in_all = how("'all' as scope, try_sum(amount) as amount", key="scope")
     assert in_all == "full: an aggregate without group by (line 1)"
@@ -62,7 +59,7 @@ def test_spark_is_asked_what_sqlglot_cannot_know(
     assert how("sale_id, doubled(amount) as amount", key="sale_id") == "full: the function doubled()"
 
 
-def test_a_server_tells_the_groups_of_functions(spark: SparkSession) -> None:
+def test_a_server_lists_its_function_groups(spark: SparkSession) -> None:
     """R2.2: `describe function` names a class, which stands for the group that a session tells."""
     session, server = SessionCatalog(spark), by_statements(spark)
     names = [row["function"] for row in spark.sql("show system functions").collect()]
@@ -121,6 +118,6 @@ def test_spellings_need_no_full_computation(spark: SparkSession, sales: str) -> 
         assert not how(sql.format(sales=sales)).startswith("full"), sql
     for columns, part in READ_OTHERWISE.items():
         line = 1 + columns.count("\n")
-        said = how(f"select {columns} from {sales}")
-        assert said.startswith(f"full: `{part}"), said
-        assert said.endswith(f", which Tidemark reads in another way than Spark (line {line})"), said
+        message = how(f"select {columns} from {sales}")
+        assert message.startswith(f"full: `{part}"), message
+        assert message.endswith(f", which Tidemark and Spark parse differently (line {line})"), message

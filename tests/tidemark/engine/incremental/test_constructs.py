@@ -40,7 +40,7 @@ class Construct:
         both = next((key for part, key in BOTH.items() if part in self.sql), None)
         return both or (next(name for name in names if name in KEYS),)
 
-    def said_of(self, table: str) -> str:
+    def expected_of(self, table: str) -> str:
         """Return what the row says of changes of a table."""
         for part in self.how.split("; "):
             name, _, how = part.rpartition(": ") if not part.startswith("full") else ("", "", part)
@@ -83,7 +83,7 @@ def test_the_page_says_what_happens(what: str) -> None:
     for table in {leaf.table for leaf in leaves(tree)}:
         request = Request(construct.key(tree.names), dict.fromkeys(tree.names, kind), frozenset({table}))
         how = re.sub(r" \(line \d+\)$", "", choose_plan(tree, request).how)
-        assert how == construct.said_of(table.partition(".")[2]), table
+        assert how == construct.expected_of(table.partition(".")[2]), table
 
 
 def test_changes_that_read_more_than_the_query_are_not_added() -> None:

@@ -99,20 +99,20 @@ def test_pairs_of_sources_are_tried_where_their_way_is_another() -> None:
     assert len(found) < 7
 
 
-def test_what_is_said_of_a_model() -> None:
-    """R2.4: how many histories were left out, and why; a reason is a sentence without Java."""
+def test_the_summary_of_a_model() -> None:
+    """R2.4: how many histories were left out, and why; a reason has no Java terms."""
     request = Request((), {}, frozenset())
     regions = replace(full(request, ""), way="rows")
     total = Total()
     total.add(Tried(regions, 60, repeated=45, tied={1: [], 2: []}, allows_ties=True))
     total.add(Tried(full(request, "limit")))
-    assert total.said == (
+    assert total.message == (
         "60 histories, 0 rows differ (changed rows; full: limit); 45 more had two rows of one key; "
         "2 more had ties in an order"
     )
     nothing = Total()
     nothing.add(Tried(full(request, "limit")))
-    assert nothing.said == "not tried: full: limit"
+    assert nothing.message == "not tried: full: limit"
     assert reason_of(Unsupported("a scalar subquery with groups")).startswith("its query has a scalar")
     assert reason_of(ValueError("interval")) == "no values can be drawn of the type interval"
     assert reason_of(KeyError("group")) == "an error of Tidemark (KeyError: 'group')"
@@ -138,7 +138,7 @@ TIED = {
 
 
 @pytest.mark.parametrize("what", TIED)
-def test_ties_are_told_from_defects(few_partitions: SparkSession, what: str) -> None:
+def test_ties_are_distinguished_from_defects(few_partitions: SparkSession, what: str) -> None:
     """R2.4: a query with several right answers is none that differs."""
     sql, key = TIED[what]
     model = model_of(few_partitions, Relation(sql, {}, (key,)))

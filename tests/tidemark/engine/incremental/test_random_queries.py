@@ -69,14 +69,14 @@ def test_random_queries_equal_their_rebuild(few_partitions: SparkSession) -> Non
     """R2.2: hundreds of histories with late, moved, repeated and deleted rows; half under ANSI rules."""
     ways: dict[str, int] = {}
     for number in range(QUERIES):
-        dice = Random(f"{SEED} {number}")
-        relation = random_query(dice)
+        rng = Random(f"{SEED} {number}")
+        relation = random_query(rng)
         few_partitions.conf.set("spark.sql.ansi.enabled", str(number % 2 == 1).lower())
         model = model_of(few_partitions, relation)
-        if dice.random() < 0.2:
+        if rng.random() < 0.2:
             model = Interrupted(**vars(model))
         choices = subsets(model)
-        for changed in sorted({choices[-1], dice.choice(choices)}):
+        for changed in sorted({choices[-1], rng.choice(choices)}):
             try:
                 found = tried(few_partitions, model, changed, (SEED, number))
             except Unsupported:

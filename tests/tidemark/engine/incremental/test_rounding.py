@@ -63,9 +63,10 @@ def told_apart(spark: SparkSession, rows: list[tuple[object, ...]]) -> tuple[int
     return found.rows, found.columns, {row[0] for row in found.differing.collect()}
 
 
-def test_rounding_is_told_from_real_differences(few_partitions: SparkSession) -> None:
-    """R1.5: another order is no difference, even where numbers cancel out. A lost thousandth among millions
-    is one, and so are NaN and the last digit of what no rounding moves.
+def test_rounding_is_distinguished_from_real_differences(few_partitions: SparkSession) -> None:
+    """R1.5: another order does not count as a difference, even if numbers cancel out.
+
+    A lost thousandth among millions counts, and so do NaN and the last digit of values that are not rounded.
     """
     rows = []
     for row in sums(few_partitions, BACKWARDS).collect():

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.R2
     ],
 )
 def test_a_spelling(given: str, written: str) -> None:
-    """R2.2: numbers, texts, moments, hints, names, CTEs that nobody reads, lists of rows."""
+    """R2.2: numbers, texts, moments, hints, names, unused CTEs, lists of rows."""
     assert " ".join(plain(given).split(" ")).strip() == written.strip()
     assert plain(given).count("\n") == given.count("\n")
 
@@ -55,7 +55,7 @@ def how(sql: str, changed: str = "shop.sales", key: str = "sale_id") -> str:
 
 
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "message"),
     [
         (
             "select sale_id,\n row_number() over (partition by product order by day) as n from shop.sales",
@@ -69,7 +69,7 @@ def how(sql: str, changed: str = "shop.sales", key: str = "sale_id") -> str:
         (
             "select products.product as sale_id, count(distinct sales.day) as n from shop.products "
             "left join shop.sales on sales.pieces > 1 + length(products.product) group by products.product",
-            "a join on `sales.pieces > 1 + length(products.product)`, which is no equality (line 1)",
+            "a join on `sales.pieces > 1 + length(products.product)`, which is not an equality (line 1)",
         ),
         (
             "select sale_id from shop.sales\nversion as of 3",
@@ -86,13 +86,13 @@ def how(sql: str, changed: str = "shop.sales", key: str = "sale_id") -> str:
         ("select sale_id from from", "syntax that Tidemark does not read"),
     ],
 )
-def test_a_reason_names_the_part_and_the_way_out(sql: str, said: str) -> None:
+def test_a_reason_names_the_part_and_the_way_out(sql: str, message: str) -> None:
     """R2.3: no reason speaks of libraries or of the engine's own names."""
     try:
         found = how(sql)
     except Unsupported as refused:
         found = f"full: {refused.where}"
-    assert found.startswith(f"full: {said}")
+    assert found.startswith(f"full: {message}")
 
 
 def test_a_right_join_is_a_left_join_from_the_other_side() -> None:

@@ -85,7 +85,7 @@ def test_keys_of_models() -> None:
     assert checks_of(model) == ("code > 0",)
 
 
-def test_a_contract_that_is_not_enforced_tells_nothing() -> None:
+def test_a_contract_that_is_not_enforced_is_ignored() -> None:
     """R1.4: dbt creates no constraint from it."""
     model = node("model", unique_key="sale_id", contract=SimpleNamespace(enforced=False))
     assert declared_keys(manifest(), model) == [("sale_id",)]

@@ -55,7 +55,7 @@ def test_a_model_has_one_way(config: dict[str, Any], facts: Facts, name: str, wh
         ({"meta": {"accumulates": "yes"}}, PLAIN, "meta.accumulates is yes. Set it to true or false."),
     ],
 )
-def test_what_cannot_be_honoured_is_refused(config: dict[str, Any], facts: Facts, refused: str) -> None:
+def test_unsupported_options_are_refused(config: dict[str, Any], facts: Facts, refused: str) -> None:
     """R2.2: by the name of the setting."""
     assert way_of({"materialized": "incremental", **config}, facts).refused.startswith(refused)
 

@@ -38,7 +38,7 @@ def test_feeds_that_are_selected_land(
     assert sorted(lakehouse.selected_names(selection)) == feeds
 
 
-def test_a_selection_of_nothing_is_a_sentence(lakehouse: ProjectWithFeeds) -> None:
+def test_a_selection_that_matches_nothing_is_refused(lakehouse: ProjectWithFeeds) -> None:
     """A misspelt selector lands and builds nothing, and says so."""
     with pytest.raises(DbtError, match=r"Nothing matches source:bronze.ordres\+\."):
         lakehouse.selected_names(["source:bronze.ordres+"])

@@ -30,9 +30,9 @@ def test_databricks_is_reached_by_spark_connect(monkeypatch: pytest.MonkeyPatch)
     remote = project.spark_settings(ROOT, may_be_remote=True)[REMOTE]
     assert remote == f"sc://host.invalid:443/;token={TOKEN};x-databricks-cluster-id=0101-cluster"
     assert len(ProjectWithFeeds.load().feeds) > 3
-    with pytest.raises(TidemarkError, match=r"answers at sc://host.invalid:443 \(") as said:
+    with pytest.raises(TidemarkError, match=r"answers at sc://host.invalid:443 \(") as message:
         check_server(remote)
-    assert TOKEN not in str(said.value)
+    assert TOKEN not in str(message.value)
     with pytest.raises(TidemarkError, match="the target 'databricks' has none"):
         project.choose_target(ROOT)
 
@@ -52,18 +52,16 @@ def test_what_needs_spark_in_the_process_runs_on_the_target_that_is_named_for_it
 
 
 @pytest.mark.parametrize("url", ["catalog:8181", "ftp://catalog", "https://user:password@catalog"])
-def test_a_catalog_server_that_is_no_url_of_the_web_is_a_sentence(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_catalog_server_url_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The value is not shown: it may have a password."""
     monkeypatch.setenv("DBT_TARGET", "iceberg")
     monkeypatch.setenv(ICEBERG_REST, url)
-    with pytest.raises(TidemarkError, match="TIDEMARK_ICEBERG_REST is not the URL") as said:
+    with pytest.raises(TidemarkError, match="TIDEMARK_ICEBERG_REST is not the URL") as message:
         project.spark_settings(ROOT)
-    assert url not in str(said.value)
+    assert url not in str(message.value)
 
 
-def test_a_target_that_lacks_a_variable_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_with_an_unset_variable_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the variable's name."""
     monkeypatch.setenv("DBT_TARGET", "databricks")
     monkeypatch.delenv("DATABRICKS_HOST", raising=False)

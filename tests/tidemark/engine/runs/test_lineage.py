@@ -72,7 +72,7 @@ def of(found: list[dict[str, Any]], job: str) -> list[dict[str, Any]]:
 def test_a_run_says_what_its_models_read_and_wrote(guarded: Guarded, events: Path) -> None:  # noqa: F811
     """R2.1: START and COMPLETE, or FAIL with the message; a run with nothing new sends nothing."""
     guarded.insert("(1, 5), (2, 7)")
-    guarded.said("guarded", "totals")
+    guarded.messages("guarded", "totals")
     found = written(events)
     command = of(found, ".dbt_run")
     assert [event["eventType"] for event in command] == ["START", "COMPLETE"]
@@ -90,7 +90,7 @@ def test_a_run_says_what_its_models_read_and_wrote(guarded: Guarded, events: Pat
     (schema,) = (output["facets"]["schema"] for output in of(found, guarded.table("guarded"))[1]["outputs"])
     assert first["facets"]["symlinks"]["identifiers"][0]["name"] == guarded.input
     assert [field["name"] for field in schema["fields"]] == ["id", "amount"]
-    guarded.said("guarded", "totals")
+    guarded.messages("guarded", "totals")
     assert written(events) == []
     guarded.insert("(3, -1)")
     assert guarded.run("guarded")
@@ -183,12 +183,12 @@ def test_events_go_to_a_server_and_a_lost_one_is_one_warning(
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__URL", "http://me:secret@127.0.0.1:1")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__RETRY__TOTAL", "0")
     send(lambda: landing_events("shop", feed, Done(AT, AT), tables, 3))
-    said = capsys.readouterr().out
-    assert said.count("lineage was not sent") == 1
-    assert "secret" not in said
+    message = capsys.readouterr().out
+    assert message.count("lineage was not sent") == 1
+    assert "secret" not in message
 
 
-def test_it_is_off_unless_a_place_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lineage_is_off_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client itself would print to the console."""
     assert not is_on()
     monkeypatch.setenv("OPENLINEAGE_URL", "http://127.0.0.1:5000")

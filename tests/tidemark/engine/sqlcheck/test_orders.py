@@ -72,17 +72,17 @@ GROUPED = [
 @pytest.mark.parametrize("call", CALLS)
 def test_a_window_with_ties_is_refused(call: str) -> None:
     """R2.1: with the key that its order lacks."""
-    (said,) = found(f"select sale_id,\n{call} as one from sales")
-    assert said.startswith("line 2: ")
-    assert "`sale_id`" in said
+    (message,) = found(f"select sale_id,\n{call} as one from sales")
+    assert message.startswith("line 2: ")
+    assert "`sale_id`" in message
 
 
 @pytest.mark.parametrize("call", GROUPED)
 def test_an_aggregate_with_ties_is_refused(call: str) -> None:
     """R2.1: the function is named, and what to write instead."""
-    (said,) = found(f"select day,\n{call} as one from sales group by day")
-    assert said.startswith("line 2: ")
-    assert "depends on the order of rows that are equal in `day`" in said
+    (message,) = found(f"select day,\n{call} as one from sales group by day")
+    assert message.startswith("line 2: ")
+    assert "depends on the order of rows that are equal in `day`" in message
 
 
 def test_all_functions_are_tried() -> None:
@@ -191,8 +191,8 @@ REFUSED = {
 @pytest.mark.parametrize(("sql", "part"), REFUSED.values(), ids=REFUSED)
 def test_ties_over_several_sources_are_refused(sql: str, part: str) -> None:
     """R2.1: with the columns that the rows need."""
-    (said,) = found(sql)
-    assert part in said
+    (message,) = found(sql)
+    assert part in message
 
 
 SOUND = {

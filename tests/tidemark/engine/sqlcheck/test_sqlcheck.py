@@ -136,7 +136,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("sql", "expected"), REFUSED.values(), ids=REFUSED)
-def test_what_no_rebuild_gives_is_refused(sql: str, expected: list[tuple[str, int]]) -> None:
+def test_results_that_a_rebuild_cannot_repeat_are_refused(sql: str, expected: list[tuple[str, int]]) -> None:
     """R2.1: with the line of the model's file."""
     assert rules(sql) == expected
 
@@ -178,7 +178,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize("sql", SOUND.values(), ids=SOUND)
-def test_what_a_rebuild_gives_passes(sql: str) -> None:
+def test_results_that_a_rebuild_repeats_pass(sql: str) -> None:
     """R2.1: no false alarm."""
     assert rules(sql) == []
 
@@ -205,7 +205,7 @@ def test_the_projects_models_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert findings_of(manifest, orders.unique_id) == []
 
 
-def test_newest_by_is_no_text() -> None:
+def test_newest_by_must_not_be_text() -> None:
     """R2.1: a date, a time or a number orders versions; text behind one of them only breaks ties."""
     types = {
         "sent": "string",

@@ -62,9 +62,9 @@ def here(folder: Path) -> Subject:
     return Subject(TODAY, root=folder)
 
 
-def said(checked: Checked, level: Level) -> str:
+def messages_of(checked: Checked, level: Level) -> str:
     """What a check found, all of one level, with the fixes."""
     assert checked.findings
     assert {finding.level for finding in checked.findings} == {level}
-    assert all(finding.said and finding.fix.endswith(".") for finding in checked.findings)
-    return "\n".join(f"{finding.said} {finding.fix}" for finding in checked.findings)
+    assert all(finding.message and finding.fix.endswith(".") for finding in checked.findings)
+    return "\n".join(f"{finding.message} {finding.fix}" for finding in checked.findings)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from dev.servers.programs import free_port
 from python_ingest.feeds.declarations import choose
 from tests.conftest import ROOT
-from tests.tidemark.operate.doctor.conftest import said
+from tests.tidemark.operate.doctor.conftest import messages_of
 from tidemark.base.errors import TidemarkError, did_you_mean
 from tidemark.base.output import output
 from tidemark.cli.main import app
@@ -46,7 +46,7 @@ def test_this_installation_is_sound(monkeypatch: pytest.MonkeyPatch, as_json: No
     assert {line["name"]: line["findings"] for line in results if line["level"] == "error"} == {}
     assert (done.exit_code, end["event"], end["errors"]) == (0, "doctor", 0)
     project = next(line for line in results if line["name"] == "project")
-    assert project["said"].startswith("target local, Spark in the process, ")
+    assert project["message"].startswith("target local, Spark in the process, ")
 
 
 def test_each_finding_is_printed_with_its_fix(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_each_finding_is_printed_with_its_fix(folder: Path, monkeypatch: pytest.
     assert text.rstrip().splitlines()[-1].startswith("5 errors")
 
 
-def test_a_check_that_fails_hides_no_other(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_check_does_not_hide_the_others(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its error is a finding, without secrets."""
     monkeypatch.setenv("TIDEMARK_METASTORE", "postgresql://owner:p%40ss-word@host/catalog")
 
@@ -79,8 +79,8 @@ def test_a_check_that_fails_hides_no_other(here: Subject, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(checks, "CHECKS", {"first": fails, "limits": check_limits})
     first, second = checks.run_checks(here)
-    assert "OSError: cannot reach postgresql://owner:***@host" in said(first[1], Level.ERROR)
-    assert "ss-word" not in first[1].findings[0].said
+    assert "OSError: cannot reach postgresql://owner:***@host" in messages_of(first[1], Level.ERROR)
+    assert "ss-word" not in first[1].findings[0].message
     assert second[0] == "limits"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.operate.doctor.conftest import TODAY, said
+from tests.tidemark.operate.doctor.conftest import TODAY, messages_of
 from tidemark.operate.doctor import jars, java
 from tidemark.operate.doctor.finding import Level
 from tidemark.operate.doctor.subject import Subject
@@ -44,7 +44,7 @@ def test_jars_that_are_missing_cut_off_changed_or_too_many(with_jars: Subject) -
     cut.write_bytes(cut.read_bytes()[:-30])
     changed.write_bytes(changed.read_bytes().replace(b"b" * 9, b"x" * 9))
     Path(".jars/c-1.jar").rename(".jars/c-2.jar")
-    text = "\n".join(f"{one.level.word}: {one.said}" for one in jars.check_jars(with_jars).findings)
+    text = "\n".join(f"{one.level.word}: {one.message}" for one in jars.check_jars(with_jars).findings)
     assert f"error: Missing in {Path('.jars').absolute()}: c-1.jar." in text
     assert "error: Not a readable jar" in text
     assert "a-1.jar" in text
@@ -53,22 +53,22 @@ def test_jars_that_are_missing_cut_off_changed_or_too_many(with_jars: Subject) -
     assert "hash" not in text
     deep = jars.check_jars(Subject(TODAY, is_deep=True, root=with_jars.root)).findings
     assert any(
-        one.said.startswith("Another hash than in jars.lock") and "b-1.jar" in one.said for one in deep
+        one.message.startswith("Another hash than in jars.lock") and "b-1.jar" in one.message for one in deep
     )
 
 
-def test_the_archive_of_classes_is_a_hint(with_jars: Subject) -> None:
+def test_a_missing_class_archive_is_a_note(with_jars: Subject) -> None:
     """One that is missing, older than a jar, or of another Java."""
     archive = Path(".jars/classes.jsa")
     os.utime(archive, (0, 0))
-    assert "is older than a-1.jar, b-1.jar, c-1.jar" in said(jars.check_jars(with_jars), Level.NOTE)
+    assert "is older than a-1.jar, b-1.jar, c-1.jar" in messages_of(jars.check_jars(with_jars), Level.NOTE)
     archive.write_bytes(b"another Java")
-    assert "is of another Java" in said(jars.check_jars(with_jars), Level.NOTE)
+    assert "is of another Java" in messages_of(jars.check_jars(with_jars), Level.NOTE)
     archive.unlink()
-    assert "classes.jsa is missing" in said(jars.check_jars(with_jars), Level.NOTE)
+    assert "classes.jsa is missing" in messages_of(jars.check_jars(with_jars), Level.NOTE)
 
 
 def test_a_link_to_deleted_jars(here: Subject) -> None:
     """The cache of a user was cleaned up."""
     Path(".jars").symlink_to("/nowhere/jars")
-    assert "links to /nowhere/jars, which does not exist" in said(jars.check_jars(here), Level.ERROR)
+    assert "links to /nowhere/jars, which does not exist" in messages_of(jars.check_jars(here), Level.ERROR)

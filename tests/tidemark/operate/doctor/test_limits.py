@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidemark.operate.doctor.conftest import said
+from tests.tidemark.operate.doctor.conftest import messages_of
 from tidemark.operate.doctor.file_system import check_file_system, mounted
 from tidemark.operate.doctor.finding import Level
 from tidemark.operate.doctor.limits import check_limits
@@ -17,7 +17,7 @@ from tidemark.operate.doctor.subject import Subject
 def test_names_of_files_in_another_encoding(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """Java asks the locale, also where Python does not."""
     monkeypatch.setenv("LC_ALL", "C")
-    text = said(check_file_system(here), Level.WARNING)
+    text = messages_of(check_file_system(here), Level.WARNING)
     assert "Java reads file names in" in text
     assert "because of LC_ALL=C: " in text
 
@@ -39,7 +39,7 @@ def test_few_open_files(here: Subject) -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
     try:
-        assert "may open 512 files" in said(check_limits(here), Level.WARNING)
+        assert "limit is 512 open files" in messages_of(check_limits(here), Level.WARNING)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
@@ -47,8 +47,8 @@ def test_few_open_files(here: Subject) -> None:
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        ("9999g", "Spark is to have 9999g, and there are"),
-        ("two", "is 'two', which is no size"),
+        ("9999g", "Spark may use 9999g, but this machine has"),
+        ("two", "is 'two', which is not a valid size"),
         ("100m", "start"),
     ],
 )
@@ -57,4 +57,4 @@ def test_memory_that_is_not_there(
 ) -> None:
     """More than the machine has, no number, and less than Spark starts with."""
     monkeypatch.setenv("TIDEMARK_DRIVER_MEMORY", wanted)
-    assert says in said(check_limits(here), Level.ERROR)
+    assert says in messages_of(check_limits(here), Level.ERROR)

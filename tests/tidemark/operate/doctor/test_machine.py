@@ -10,7 +10,7 @@ import dbt.adapters
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from tests.tidemark.operate.doctor.conftest import TODAY, said
+from tests.tidemark.operate.doctor.conftest import TODAY, messages_of
 from tidemark.operate.doctor import java
 from tidemark.operate.doctor.finding import Checked, Level
 from tidemark.operate.doctor.packages import check_packages
@@ -42,7 +42,7 @@ def test_a_wrong_java(
     fake_java(tmp_path / "java", *lines)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
     level = Level.WARNING if "riscv64" in says else Level.ERROR
-    assert says in said(java.check_java(here), level)
+    assert says in messages_of(java.check_java(here), level)
 
 
 @pytest.mark.parametrize(
@@ -65,24 +65,26 @@ def test_a_time_zone_that_is_not_utc(
     monkeypatch.setenv(variable, options)
     settings = {java.DRIVER: f"-Duser.timezone=UTC {os.environ.get('TIDEMARK_JAVA_OPTIONS', '')}"}
     found = java.check_java(Subject(TODAY, root=folder, settings=settings))
-    assert f"{variable} {says}" in said(found, Level.WARNING) if says else found.findings == ()
+    assert f"{variable} {says}" in messages_of(found, Level.WARNING) if says else found.findings == ()
 
 
 def test_a_target_without_a_time_zone(folder: Path) -> None:
     """A profile that replaces Java's options loses UTC; the session's zone is another setting."""
     settings = {java.DRIVER: "-Xss4m", java.SESSION_ZONE: "Europe/Berlin"}
-    text = said(java.check_java(Subject(TODAY, root=folder, settings=settings)), Level.WARNING)
+    text = messages_of(java.check_java(Subject(TODAY, root=folder, settings=settings)), Level.WARNING)
     assert "Add -Duser.timezone=UTC" in text
     assert "spark.sql.session.timeZone is Europe/Berlin" in text
 
 
-def test_a_package_of_another_version(here: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_with_another_version(
+    here: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is installed and what is needed, and the command."""
     found = tmp_path / "packages" / "dbt_core-1.9.0.dist-info"
     found.mkdir(parents=True)
     (found / "METADATA").write_text("Metadata-Version: 2.1\nName: dbt-core\nVersion: 1.9.0\n")
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    text = "\n".join(finding.said for finding in check_packages(here).findings)
+    text = "\n".join(finding.message for finding in check_packages(here).findings)
     assert "dbt-core 1.9.0 is installed; Tidemark needs dbt-core<1.13,>=1.11" in text
 
 
@@ -94,7 +96,7 @@ def test_the_package_of_another_project(
     found.mkdir(parents=True)
     (found / "METADATA").write_text("Metadata-Version: 2.1\nName: tidemark\nVersion: 0.1.4\n")
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    text = said(Checked("", tuple(check_packages(here).findings)), Level.WARNING)
+    text = messages_of(Checked("", tuple(check_packages(here).findings)), Level.WARNING)
     assert "The package `tidemark` 0.1.4 is installed beside `dbt-tidemark`" in text
     assert "`pip uninstall tidemark`, then `pip install --force-reinstall --no-deps dbt-tidemark`." in text
 
@@ -109,7 +111,7 @@ def test_another_spark_and_another_adapter(
     (tmp_path / "tidemark" / "__init__.py").touch()
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     monkeypatch.setattr(dbt.adapters, "__path__", [str(tmp_path), *dbt.adapters.__path__])
-    by_level = {finding.level: finding.said for finding in check_packages(here).findings}
+    by_level = {finding.level: finding.message for finding in check_packages(here).findings}
     assert "which has Spark 3.5.1; the package pyspark has" in by_level[Level.ERROR]
     assert f"dbt uses the adapter `tidemark` in {tmp_path}" in by_level[Level.WARNING]
 
@@ -123,7 +125,7 @@ def test_support_that_ends() -> None:
 
     def found(day: date, product: str = row.product) -> Level:
         findings = check_support(Subject(day)).findings
-        return next((one.level for one in findings if one.said.startswith(product)), Level.OK)
+        return next((one.level for one in findings if one.message.startswith(product)), Level.OK)
 
     assert found(row.ends - AHEAD - timedelta(days=1)) is Level.OK
     assert found(row.ends - AHEAD) is Level.WARNING
@@ -136,5 +138,5 @@ def test_support_that_ends() -> None:
 
 def test_the_support_of_what_is_installed_is_known() -> None:
     """Whoever moves to another version adds its row to support.yml."""
-    named = check_support(Subject(date(2020, 1, 1))).said
+    named = check_support(Subject(date(2020, 1, 1))).message
     assert [product for product in present_versions() if f"{product} " not in named] == []

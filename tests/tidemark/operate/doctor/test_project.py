@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.tidemark.operate.doctor.conftest import FEEDS, TODAY, said
+from tests.tidemark.operate.doctor.conftest import FEEDS, TODAY, messages_of
 from tidemark.base.output import output
 from tidemark.operate.doctor import place
 from tidemark.operate.doctor.catalog import DERBY_LOCK, check_catalog
@@ -25,7 +25,7 @@ from tidemark.operate.doctor.subject import Subject
     ("target", "says"),
     [
         ("loca", "does not have a target named 'loca'"),
-        ("other", "has another adapter: `type: spark`. Write `type: tidemark`"),
+        ("other", "does not use the adapter `tidemark` (`type: spark`). Write `type: tidemark`"),
         ("secret", "Env var required but not provided: 'TIDEMARK_NOT_SET'"),
         ("served", "is 'locl', which is not a target. Did you mean 'local'? Choose one of: local, served"),
     ],
@@ -37,10 +37,10 @@ def test_a_target_that_cannot_be_used(
     monkeypatch.setenv("DBT_TARGET", target)
     Path("models/feeds.yml").write_text(FEEDS.replace("csv", "cvs"))  # an error of its own
     opened = open_project(TODAY)
-    assert says in " ".join(said(Checked("", opened.findings), Level.ERROR).split())
+    assert says in " ".join(messages_of(Checked("", opened.findings), Level.ERROR).split())
     if target == "served":
-        assert "models/feeds.yml: feed 'bills': external.file_format:" in opened.findings[1].said
-        assert "No Spark answers at 127.0.0.1:1, which the target served" in said(
+        assert "models/feeds.yml: feed 'bills': external.file_format:" in opened.findings[1].message
+        assert "No Spark answers at 127.0.0.1:1, which the target served" in messages_of(
             check_server(opened), Level.ERROR
         )
 
@@ -63,7 +63,7 @@ def test_a_project_that_does_not_parse(folder: Path, file: str, text: str, says:
     with output.console.capture() as printed:
         opened = open_project(TODAY)
     assert printed.get() == ""
-    assert says in said(Checked("", opened.findings), Level.ERROR)
+    assert says in messages_of(Checked("", opened.findings), Level.ERROR)
     assert opened.root == folder
 
 
@@ -74,7 +74,7 @@ def test_secrets_that_landing_needs(folder: Path, monkeypatch: pytest.MonkeyPatc
     Path("models/feeds.yml").write_text(feeds)
     Path("lake/warehouse/default_ops.db/erasures").mkdir(parents=True)
     monkeypatch.setenv("TIDEMARK_PII_KEY", "short")
-    text = said(Checked("", open_project(TODAY).findings), Level.ERROR)
+    text = messages_of(Checked("", open_project(TODAY).findings), Level.ERROR)
     assert "Feed 'bills' with `hash_pii` needs the secret in TIDEMARK_PII_KEY, which has fewer than" in text
     assert (
         "default_ops.erasures, which keeps erased rows out, needs the secret in TIDEMARK_ERASURE_KEY" in text
@@ -93,7 +93,7 @@ def test_a_lake_that_a_process_holds(here: Subject) -> None:
         while not Path("lake/.lock").is_file() or not Path("lake/.lock").read_text():
             time.sleep(0.02)
             assert process.poll() is None
-        text = said(only(place.check_lake(here), "held"), Level.NOTE)
+        text = messages_of(only(place.check_lake(here), "held"), Level.NOTE)
         assert f"The lake is held by process {process.pid} (-c)." in text
         process.kill()
     assert only(place.check_lake(here), "held").findings == ()
@@ -101,7 +101,7 @@ def test_a_lake_that_a_process_holds(here: Subject) -> None:
 
 def only(checked: Checked, word: str) -> Checked:
     """A check's findings that have a word."""
-    return Checked("", tuple(one for one in checked.findings if word in one.said))
+    return Checked("", tuple(one for one in checked.findings if word in one.message))
 
 
 def test_a_catalog_that_another_spark_has_open(here: Subject) -> None:
@@ -120,7 +120,7 @@ def test_a_catalog_that_another_spark_has_open(here: Subject) -> None:
         assert process.stdout
         process.stdout.readline()
         if sys.platform == "linux":
-            assert f"Process {process.pid} has the catalog" in said(check_catalog(here), Level.WARNING)
+            assert f"Process {process.pid} has the catalog" in messages_of(check_catalog(here), Level.WARNING)
         process.kill()
 
 
@@ -129,7 +129,9 @@ def test_a_lake_that_cannot_be_written(here: Subject, monkeypatch: pytest.Monkey
     Path("file").touch()
     for lake in ("file", "file/lake"):
         monkeypatch.setenv("TIDEMARK_LAKE", lake)
-        assert f"{Path('file').absolute()} is not a folder" in said(place.check_lake(here), Level.ERROR)
+        assert f"{Path('file').absolute()} is not a folder" in messages_of(
+            place.check_lake(here), Level.ERROR
+        )
 
 
 def test_a_disk_that_is_nearly_full(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +142,7 @@ def test_a_disk_that_is_nearly_full(here: Subject, monkeypatch: pytest.MonkeyPat
     Path("lake/warehouse/gold.db/small").mkdir()
     usage = type(place.shutil.disk_usage("/"))(100_000_000, 95_000_000, 5_000_000)
     monkeypatch.setattr(place.shutil, "disk_usage", lambda path: usage)
-    text = said(only(place.check_lake(here), "free"), Level.WARNING)
+    text = messages_of(only(place.check_lake(here), "free"), Level.WARNING)
     assert "5% of the disk" in text
     assert "5.0 MB are free. A rebuild of gold.daily_sales, 3.0 MB, may need 6.0 MB." in text
 
@@ -152,6 +154,6 @@ def test_folders_of_killed_processes(here: Subject, monkeypatch: pytest.MonkeyPa
         at = time.time() - age * 86_400
         os.utime(Path("scratch", name), (at, at))
     monkeypatch.setenv("SPARK_LOCAL_DIRS", "scratch")
-    assert "2 folders of killed Spark processes in scratch" in said(
+    assert "2 folders of killed Spark processes in scratch" in messages_of(
         only(place.check_lake(here), "killed"), Level.NOTE
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dev.servers.programs import free_port
-from tests.tidemark.operate.doctor.conftest import TODAY, said
+from tests.tidemark.operate.doctor.conftest import TODAY, messages_of
 from tidemark.operate.doctor.catalog import check_catalog_server
 from tidemark.operate.doctor.connections import check_connections
 from tidemark.operate.doctor.finding import Level
@@ -48,29 +48,31 @@ def test_an_object_store(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None
     with web_server({"/raw": 404, "/": 403}) as url:
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", url)
         found = check_object_store(subject)
-    assert found.said == f"lake, raw at {url}"
-    text = "\n".join(one.said for one in found.findings)
+    assert found.message == f"lake, raw at {url}"
+    text = "\n".join(one.message for one in found.findings)
     assert "has no hadoop-aws-….jar" in text
     assert "AWS_SECRET_ACCESS_KEY is not set, but the other half of the key is." in text
     assert "AWS_REGION is not set." in text
     assert f"There is no bucket raw at {url}." in text
     assert "bucket lake" not in text
-    assert f"does not answer at {url}: Connection refused." in check_object_store(subject).findings[-1].said
+    assert (
+        f"does not answer at {url}: Connection refused." in check_object_store(subject).findings[-1].message
+    )
 
 
 def test_a_catalog_server(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers, wants a credential, is another kind of server, and is no URL."""
+    """Answers, requires a credential, is another kind of server, and is not a URL."""
     statuses = {"/sound/v1/config?warehouse=company": 200, "/closed/v1/config": 401, "/other/v1/config": 404}
     with web_server(statuses) as url:
         monkeypatch.setenv("TIDEMARK_ICEBERG_REST", f"{url}/closed")
-        assert "Set TIDEMARK_ICEBERG_CREDENTIAL" in said(check_catalog_server(here), Level.WARNING)
+        assert "Set TIDEMARK_ICEBERG_CREDENTIAL" in messages_of(check_catalog_server(here), Level.WARNING)
         monkeypatch.setenv("TIDEMARK_ICEBERG_REST", f"{url}/other")
-        assert "does not answer at" in said(check_catalog_server(here), Level.ERROR)
+        assert "does not answer at" in messages_of(check_catalog_server(here), Level.ERROR)
         monkeypatch.setenv("TIDEMARK_ICEBERG_REST", f"{url}/sound/")
         monkeypatch.setenv("TIDEMARK_ICEBERG_WAREHOUSE", "company")
         assert check_catalog_server(here).findings == ()
     monkeypatch.setenv("TIDEMARK_ICEBERG_REST", "catalog:8181")
-    assert "is not the URL of a catalog server" in said(check_catalog_server(here), Level.ERROR)
+    assert "is not the URL of a catalog server" in messages_of(check_catalog_server(here), Level.ERROR)
 
 
 def test_connections(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,13 +82,13 @@ def test_connections(here: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TIDEMARK_CONNECTION_EVENTS", f"kafka://{there},{gone}")
         monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", f"postgresql://reader:s3cr3t@{there}/shop")
         found = check_connections(here)
-        assert found.said == f"events at {there},{gone}, shop at {there}"
-        text = said(found, Level.WARNING)
+        assert found.message == f"events at {there},{gone}, shop at {there}"
+        text = messages_of(found, Level.WARNING)
         assert f"TIDEMARK_CONNECTION_EVENTS: nothing answers at {gone}: Connection refused." in text
     monkeypatch.setenv("TIDEMARK_CONNECTION_EVENTS", f"kafka://{gone}")
     monkeypatch.setenv("TIDEMARK_CONNECTION_OLD", "postgresql://reader:s3c/r3t@host/shop")
     monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", "mysql://reader:s3cr3t@host/shop")
-    text = said(check_connections(here), Level.ERROR)
+    text = messages_of(check_connections(here), Level.ERROR)
     assert "TIDEMARK_CONNECTION_SHOP is not the URL of a connection. Write it like postgresql://" in text
     assert "TIDEMARK_CONNECTION_OLD is not a URL of a postgresql connection." in text
     assert "s3c" not in text

@@ -73,8 +73,8 @@ class Tables:
         """
         namespace, name = self._name(table)
         fields = [
-            schema_dataset.SchemaDatasetFacetFields(name=column, type=of, description=said or None)
-            for column, (of, said) in columns.items()
+            schema_dataset.SchemaDatasetFacetFields(name=column, type=of, description=message or None)
+            for column, (of, message) in columns.items()
         ]
         facets: dict[str, DatasetFacet] = _symlink(table)
         if fields:

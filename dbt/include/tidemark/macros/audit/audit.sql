@@ -7,24 +7,25 @@
     {% endif %}
     {% set views = {'gained': dbt.audited_view('gained', gained), 'whole': dbt.audited_view('whole', whole)} %}
     {% set failures = dbt.failed_in_audit(tests, views) %}
-    {% set kept = api.Relation.create(schema=generate_schema_name('audit', none), identifier=this.schema ~ '_' ~ this.identifier) %}
+    {% set failed_batch = api.Relation.create(schema=generate_schema_name('audit', none), identifier=this.schema ~ '_' ~ this.identifier) %}
     {% if failures %}
-        {% do run_query('create schema if not exists ' ~ kept.schema) %}
-        {% do run_query('create or replace table ' ~ kept ~ ' using ' ~ dbt.table_format() ~ ' as ' ~ batch) %}
-        {% do dbt.run_state('failed_audits').update({model.unique_id: {'failures': failures, 'batch': dbt.table_name(kept)}}) %}
-    {% elif adapter.is_there(kept) %}
-        {% do run_query('drop table ' ~ kept) %}
+        {% do run_query('create schema if not exists ' ~ failed_batch.schema) %}
+        {% do run_query('create or replace table ' ~ failed_batch ~ ' using ' ~ dbt.table_format() ~ ' as ' ~ batch) %}
+        {% do dbt.run_state('failed_audits').update({model.unique_id: {'failures': failures, 'batch': dbt.table_name(failed_batch)}}) %}
+    {% elif adapter.is_there(failed_batch) %}
+        {% do run_query('drop table ' ~ failed_batch) %}
     {% endif %}
-    {% do dbt.drop_kept('whole') %}
-    {% do dbt.drop_kept('gained') %}
+    {% do dbt.drop_cached_view('whole') %}
+    {% do dbt.drop_cached_view('gained') %}
     {% if failures %}
-        {% set said = [] %}
+        {% set failed_tests = [] %}
         {% for name, count in failures.items() %}
-            {% do said.append(name ~ ' (' ~ count ~ ')') %}
+            {% do failed_tests.append(name ~ ' (' ~ count ~ ')') %}
         {% endfor %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': the audit failed, and nothing was written. Tests with failures in this batch: ' ~ said | join(', ')
-            ~ '. The batch is in ' ~ dbt.table_name(kept) ~ '. Correct the source, the model or the test, and run again: the run reads the same rows again.'
+            this.identifier ~ ': the audit failed, and nothing was written. Tests with failures in this batch: '
+            ~ failed_tests | join(', ') ~ '. The batch is in ' ~ dbt.table_name(failed_batch) ~ '. Correct the source, the model or the test, and run again: '
+            ~ 'the run reads the same rows again.'
         ) %}
     {% endif %}
 {% endmacro %}
@@ -40,9 +41,9 @@
 
 {# A temporary view, dropped at the latest when the command ends. #}
 {% macro audited_view(name, query) %}
-    {% set view = dbt.kept_name(name) %}
+    {% set view = dbt.cached_view_name(name) %}
     {% do run_query('create or replace temporary view ' ~ view ~ ' as ' ~ query) %}
-    {% do dbt.run_state('kept').update({view: true}) %}
+    {% do dbt.run_state('cached_views').update({view: true}) %}
     {% do dbt.run_state('audited').update({view: this}) %}
     {{ return(api.Relation.create(identifier=view)) }}
 {% endmacro %}

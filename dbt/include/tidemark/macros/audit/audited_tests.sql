@@ -11,7 +11,7 @@
                 {% do later.append(other) %}
             {% endif %}
         {% endfor %}
-        {% if attached in (none, model.unique_id) and not dbt.is_kept_by_merge(test) %}
+        {% if attached in (none, model.unique_id) and not dbt.is_enforced_by_merge(test) %}
             {% if later %}
                 {% do log(this.identifier ~ ': not in the audit: ' ~ test.name ~ ', because it reads ' ~ later | join(', ')) %}
             {% else %}
@@ -38,7 +38,7 @@
 {% endmacro %}
 
 {# True for a test of the grain: a table is written once a key. Partitions are replaced one by one, and another one may have the key. #}
-{% macro is_kept_by_merge(test) %}
+{% macro is_enforced_by_merge(test) %}
     {% if not test.test_metadata or test.test_metadata.name not in ('unique', 'unique_key') or not dbt.is_built_in(test) %}
         {{ return(false) }}
     {% endif %}

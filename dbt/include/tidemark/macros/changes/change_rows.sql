@@ -1,17 +1,17 @@
 {% macro change_rows(relation, window, only_after=false) %}
-    {% set said = dbt.note_of_source(window) %}
+    {% set message = dbt.note_of_source(window) %}
     {% if window.state == 'incremental' %}
-        {% set kept = dbt.kept_changes(relation, window) %}
-        {% if kept %}
-            {{ return('(select * from ' ~ kept ~ ' ' ~ said ~ (' where ' ~ dbt.is_after_image() if only_after else '') ~ ')') }}
+        {% set cached_view = dbt.cached_changes(relation, window) %}
+        {% if cached_view %}
+            {{ return('(select * from ' ~ cached_view ~ ' ' ~ message ~ (' where ' ~ dbt.is_after_image() if only_after else '') ~ ')') }}
         {% endif %}
-        {{ return(dbt.by_format('change_rows')(relation, window, said, only_after)) }}
+        {{ return(dbt.by_format('change_rows')(relation, window, message, only_after)) }}
     {% endif %}
     {# the same columns as changes have, so that a model reads either; when a row came is not known here #}
     {{ return(
         '(select *, \'insert\' as _change_type, cast(null as bigint) as _commit_version, '
         ~ 'cast(null as timestamp) as _commit_timestamp from ' ~ dbt.as_of(relation, window.last) ~ ' '
-        ~ said ~ (' where false' if window.state == 'nothing new' else '') ~ ')'
+        ~ message ~ (' where false' if window.state == 'nothing new' else '') ~ ')'
     ) }}
 {% endmacro %}
 

@@ -1,4 +1,4 @@
-{# What this model reads of one source: the versions after `after` up to `last`. `said` describes them as text. #}
+{# What this model reads of one source: the versions after `after` up to `last`. `message` describes them as text. #}
 {% macro change_window(relation) %}
     {% set windows = dbt.run_state('windows').setdefault(model.unique_id, {}) %}
     {% set source = dbt.table_name(relation) %}
@@ -8,7 +8,7 @@
     {% set past = dbt.past_version(relation) %}
     {% if past is not none %}
         {% do windows.update({source: {
-            'source': source, 'state': 'as of', 'after': none, 'last': past, 'said': 'as of version ' ~ past
+            'source': source, 'state': 'as of', 'after': none, 'last': past, 'message': 'as of version ' ~ past
         }}) %}
         {{ return(windows[source]) }}
     {% endif %}
@@ -20,28 +20,28 @@
         {% set version = mark.version if mark and mark.source_id == now.id and dbt.age_of(now, mark.version) is not none else none %}
         {% do window.update(
             last=now.version if version is none else version,
-            said='as of version ' ~ (now.version if version is none else version),
+            message='as of version ' ~ (now.version if version is none else version),
             unproven='never read' if not mark else 'another table' if version is none else none
         ) %}
     {% elif how.state != 'incremental' %}
-        {% do window.update(said='as of version ' ~ now.version ~ ' (' ~ how.why ~ ')') %}
+        {% do window.update(message='as of version ' ~ now.version ~ ' (' ~ how.why ~ ')') %}
     {% elif not mark %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' for the first time. Rebuild it: `dbt run --full-refresh --select '
             ~ this.identifier ~ '`.'
         ) %}
     {% elif mark.version == now.version %}
-        {% do window.update(state='nothing new', said='after version ' ~ now.version ~ ': nothing new') %}
+        {% do window.update(state='nothing new', message='after version ' ~ now.version ~ ': nothing new') %}
     {% else %}
-        {% do window.update(after=mark.version, said=dbt.said_of_versions(mark.version, now.version)) %}
+        {% do window.update(after=mark.version, message=dbt.version_range(mark.version, now.version)) %}
     {% endif %}
     {% do windows.update({source: window}) %}
-    {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ window.said) %}
+    {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ window.message) %}
     {{ return(window) }}
 {% endmacro %}
 
 {# `versions 12..15` if version numbers are consecutive, else `versions after 5619 up to 5620`. #}
-{% macro said_of_versions(after, last) %}
+{% macro version_range(after, last) %}
     {{ return(
         'versions ' ~ (after + 1) ~ '..' ~ last if dbt.table_format() == 'delta' else 'versions after ' ~ after ~ ' up to ' ~ last
     ) }}

@@ -12,7 +12,7 @@
         {% set last = dbt.checkpoint(this, source).version if is_plain and state == 'rebuild' else now.version %}
         {% do joined.update({source: {
             'source': source, 'source_id': 'joined ' ~ now.id, 'after': none, 'last': last,
-            'state': 'nothing new' if state == 'incremental' else state, 'said': 'as of version ' ~ last
+            'state': 'nothing new' if state == 'incremental' else state, 'message': 'as of version ' ~ last
         }}) %}
     {% endfor %}
     {% do dbt.run_state('joined').update({model.unique_id: joined}) %}

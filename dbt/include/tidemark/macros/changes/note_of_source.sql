@@ -1,7 +1,7 @@
 {# What is read of a source. `unproven`: why a rebuild from it proves nothing, in `tidemark verify`. #}
 {% macro note_of_source(window) %}
     {% set facts = {'reads': window.source} %}
-    {% for name in ('state', 'after', 'last', 'said', 'unproven') %}
+    {% for name in ('state', 'after', 'last', 'message', 'unproven') %}
         {% do facts.update({name: window.get(name)}) %}
     {% endfor %}
     {{ return(dbt.note(facts)) }}
@@ -13,6 +13,6 @@
         {{ return('') }}
     {% endif %}
     {% set span = values.lowest if values.lowest == values.highest else values.lowest ~ ' .. ' ~ values.highest %}
-    {% set said = values.column ~ ': ' ~ values.number ~ ' value' ~ ('' if values.number == 1 else 's') ~ ', ' ~ (span or 'null') %}
-    {{ return(dbt.note({'prunes': source, 'said': said})) }}
+    {% set message = values.column ~ ': ' ~ values.number ~ ' value' ~ ('' if values.number == 1 else 's') ~ ', ' ~ (span or 'null') %}
+    {{ return(dbt.note({'prunes': source, 'message': message})) }}
 {% endmacro %}

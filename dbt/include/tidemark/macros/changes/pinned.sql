@@ -16,7 +16,7 @@
         {{ return('') }}
     {% endif %}
     {% set values = dbt.values_of(column, dbt.change_rows(relation, window)) %}
-    {{ return(' where ' ~ dbt.among(dbt.quoted(column), values) ~ dbt.note_of_values(window.source, values)) }}
+    {{ return(' where ' ~ dbt.in_values(dbt.quoted(column), values) ~ dbt.note_of_values(window.source, values)) }}
 {% endmacro %}
 
 {# Keys touched by another source need rows that this restriction leaves out: stop. #}

@@ -79,29 +79,29 @@
 {# A range or some columns can only be rebuilt if each source is still available as the table was built from it: at a version that the source
    still has, or joined and unchanged. #}
 {% macro refuse_rebuild(with_new_code=false) %}
-    {% set why = namespace(said='it is not built yet' if not dbt.is_incremental() or not dbt.own_marks() else none) %}
-    {% if not why.said %}
+    {% set why = namespace(message='it is not built yet' if not dbt.is_incremental() or not dbt.own_marks() else none) %}
+    {% if not why.message %}
         {% set before, now = dbt.newest_mark().contract, dbt.contract_of(model.unique_id) %}
         {% if with_new_code and (before or '').split('.')[1:2] != now.split('.')[1:2] %}
-            {% set why.said = 'its keys have changed since its last run' %}
+            {% set why.message = 'its keys have changed since its last run' %}
         {% elif not with_new_code and before != now %}
-            {% set why.said = 'its contract or its keys have changed since its last run' %}
+            {% set why.message = 'its contract or its keys have changed since its last run' %}
         {% endif %}
     {% endif %}
-    {% for node in dbt.tables_below(model) if not why.said %}
+    {% for node in dbt.tables_below(model) if not why.message %}
         {% set source = dbt.relation_of(node) %}
         {% set mark = dbt.checkpoint(this, dbt.table_name(source)) %}
         {% if mark and mark.version is not none %}
             {% set now = dbt.table_state(source) %}
             {% set lost = mark.source_id != now.id or dbt.age_of(now, mark.version) is none %}
-            {% set why.said = dbt.lost_version(source, mark) if dbt.is_plain(model) and source in dbt.own_relations()
+            {% set why.message = dbt.lost_version(source, mark) if dbt.is_plain(model) and source in dbt.own_relations()
                 else dbt.lost_join(source, mark) if dbt.is_of_join(mark)
                 else dbt.table_name(source) ~ ' no longer has version ' ~ mark.version if lost else none %}
         {% endif %}
     {% endfor %}
-    {% if why.said %}
+    {% if why.message %}
         {% do exceptions.raise_compiler_error(
-            this.identifier ~ ' cannot be rebuilt in part: ' ~ why.said ~ '. Run it: `dbt run --select ' ~ this.identifier ~ '`.'
+            this.identifier ~ ' cannot be rebuilt in part: ' ~ why.message ~ '. Run it: `dbt run --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
 {% endmacro %}

@@ -32,36 +32,36 @@
     {% set mark = dbt.checkpoint(this, source) %}
     {% set is_known = mark and mark.source_id == source_id %}
     {# none: there was no value yet at the last run #}
-    {% set kept = mark.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild', 'as of') else none %}
+    {% set previous = mark.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild', 'as of') else none %}
     {% if how.state == 'incremental' and not is_known %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
             ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
-    {% set high = dbt.highest(relation, column, kept) %}
+    {% set high = dbt.highest(relation, column, previous) %}
     {% set span = {
-        'incremental': column ~ ' from ' ~ (kept or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
+        'incremental': column ~ ' from ' ~ (previous or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
     }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
     {% do windows.update({source: {
         'source': source, 'source_id': source_id, 'state': how.state, 'after': none, 'last': none,
-        'low': kept, 'watermark': high.value, 'type': high.type, 'said': span
+        'low': previous, 'watermark': high.value, 'type': high.type, 'message': span
     }}) %}
     {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}
     {{ return(windows[source]) }}
 {% endmacro %}
 
 {# The maximum of a column, but not below the stored watermark. #}
-{% macro highest(relation, column, kept) %}
+{% macro highest(relation, column, previous) %}
     {% set name = dbt.quoted(column) %}
     {% set found = run_query(
         'select cast(max(' ~ name ~ ') as string) as value, typeof(max(' ~ name ~ ')) as type from ' ~ relation
     ).rows[0] %}
-    {% if kept is none or found['value'] is none or dbt.read_state().state in ('verify', 'rebuild', 'as of') %}
-        {{ return({'value': kept if kept is not none else found['value'], 'type': found['type']}) }}
+    {% if previous is none or found['value'] is none or dbt.read_state().state in ('verify', 'rebuild', 'as of') %}
+        {{ return({'value': previous if previous is not none else found['value'], 'type': found['type']}) }}
     {% endif %}
     {% set later = run_query(
-        'select ' ~ dbt.typed_literal(found['value'], found['type']) ~ ' > ' ~ dbt.typed_literal(kept, found['type']) ~ ' as is_later'
+        'select ' ~ dbt.typed_literal(found['value'], found['type']) ~ ' > ' ~ dbt.typed_literal(previous, found['type']) ~ ' as is_later'
     ).rows[0]['is_later'] %}
-    {{ return({'value': found['value'] if later else kept, 'type': found['type']}) }}
+    {{ return({'value': found['value'] if later else previous, 'type': found['type']}) }}
 {% endmacro %}

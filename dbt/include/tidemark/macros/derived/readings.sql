@@ -20,12 +20,12 @@
         {% if window.source in dbt.read_state().changed %}
             {% set mark = dbt.checkpoint(this, window.source) %}
             {% do window.update(
-                state='incremental', after=mark.version, said=dbt.said_of_versions(mark.version, window.last) ~ ' (' ~ plan.how ~ ')'
+                state='incremental', after=mark.version, message=dbt.version_range(mark.version, window.last) ~ ' (' ~ plan.how ~ ')'
             ) %}
         {% else %}
             {% do window.update(state='nothing new') %}
         {% endif %}
-        {% do log(dbt.table_name(this) ~ ' reads ' ~ window.source ~ ' ' ~ window.said) %}
+        {% do log(dbt.table_name(this) ~ ' reads ' ~ window.source ~ ' ' ~ window.message) %}
     {% endfor %}
 {% endmacro %}
 
@@ -33,7 +33,7 @@
 {% macro note_full(why) %}
     {% do dbt.read_state().update(state='full', why=why) %}
     {% for window in dbt.run_state('joined')[model.unique_id].values() %}
-        {% do window.update(state='full', after=none, said='as of version ' ~ window.last ~ ' (full: ' ~ why ~ ')') %}
+        {% do window.update(state='full', after=none, message='as of version ' ~ window.last ~ ' (full: ' ~ why ~ ')') %}
     {% endfor %}
     {% do log(dbt.table_name(this) ~ ' is computed in full: ' ~ why) %}
 {% endmacro %}

@@ -4,9 +4,9 @@
     {% set folded = '(' ~ plan.folded(groups, dbt.at_current_version(relation)) ~ ')' %}
     {% set columns = dbt.quoted(query.columns) %}
     {% set rows = 'select ' ~ columns ~ ', __tidemark_is_deleted from ' ~ folded %}
-    {# most often no group may be lost, which the changes tell without the table #}
+    {# most often the changes alone show that no group is lost, without reading the table #}
     {% if plan.suspects != 'false' and run_query('select 1 as one from ' ~ groups ~ ' where ' ~ plan.suspects ~ ' limit 1').rows %}
-        {% set folded = dbt.kept('folded', 'select * from ' ~ folded) %}
+        {% set folded = dbt.cached_view('folded', 'select * from ' ~ folded) %}
         {% set lost = '(select ' ~ dbt.quoted(query['keys']) ~ ' from ' ~ folded ~ ' where __tidemark_is_lost)' %}
         {% set region = dbt.region_of(plan.columns, lost) %}
         {% set rows = 'select ' ~ columns ~ ', __tidemark_is_deleted from ' ~ folded ~ ' where not __tidemark_is_lost' %}
@@ -15,7 +15,7 @@
         {% endif %}
     {% endif %}
     {% do dbt.merge_into(relation, dict(query, sql=rows, is_plain=true, newest_by=[], flag='__tidemark_is_deleted', counts_versions=false)) %}
-    {% do dbt.drop_kept('folded') %}
+    {% do dbt.drop_cached_view('folded') %}
 {% endmacro %}
 
 {# The recomputed groups; those that have no rows left are flagged. #}

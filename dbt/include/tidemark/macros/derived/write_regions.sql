@@ -2,7 +2,7 @@
 {% macro write_regions(relation, query, plan, readings) %}
     {% set touched = '(' ~ plan.touched(readings) ~ ')' %}
     {% if plan.columns | length > 1 %}
-        {% set touched = dbt.kept('touched', plan.touched(readings)) %}
+        {% set touched = dbt.cached_view('touched', plan.touched(readings)) %}
     {% endif %}
     {% set region = dbt.region_of(plan.columns, touched) %}
     {% if region.is_empty %}
@@ -20,7 +20,7 @@
                 counts_versions=false, region=none if dbt.way_of(model).accumulates else region)) %}
         {% endif %}
     {% endif %}
-    {% do dbt.drop_kept('touched') %}
+    {% do dbt.drop_cached_view('touched') %}
 {% endmacro %}
 
 {# The touched values as conditions on `__tidemark_value`, and the part of the present table that lies in the regions. #}
@@ -34,8 +34,8 @@
         {% elif values.each is none %}
             {% do region.update(is_exact=false) %}
         {% endif %}
-        {% do region.conditions.update({column: dbt.among('`__tidemark_value`', values)}) %}
-        {% do predicates.append(dbt.among('present.' ~ dbt.quoted(column), values)) %}
+        {% do region.conditions.update({column: dbt.in_values('`__tidemark_value`', values)}) %}
+        {% do predicates.append(dbt.in_values('present.' ~ dbt.quoted(column), values)) %}
         {% do region.update(values=values if loop.first else region['values']) %}
     {% endfor %}
     {% set semi = '' if region.is_exact else ' left semi join ' ~ touched ~ ' as touched on ' ~ dbt.null_safe_equal('present', 'touched', columns) %}

@@ -7,7 +7,7 @@
         {{ return({'relations': []}) }}
     {% endif %}
     {% set existing = load_cached_relation(this) %}
-    {% if this == defer_relation %}  {# in the words of dbt #}
+    {% if this == defer_relation %}  {# dbt's message #}
         {% do log('Target relation and defer relation are the same, skipping clone for relation: ' ~ this, info=True) %}
         {{ return({'relations': []}) }}
     {% elif existing and not flags.FULL_REFRESH %}

@@ -13,7 +13,7 @@
     {% elif step.action == 'stop' %}
         {% do dbt.stop_at_columns(step) %}
     {% elif step.action == 'rebuild' %}
-        {% do dbt.rebuild_with_columns(relation, query, step.said) %}
+        {% do dbt.rebuild_with_columns(relation, query, step.message) %}
         {{ return(none) }}
     {% elif step.action == 'add' %}
         {% set added = [] %}
@@ -24,7 +24,7 @@
         {% do dbt.forget_table_state(relation) %}
     {% endif %}
     {% do dbt.note_added_columns(relation) %}
-    {% do dbt.run_state('column_notes').update({model.unique_id: step.said}) %}
+    {% do dbt.run_state('column_notes').update({model.unique_id: step.message}) %}
     {{ return(dbt.read_as(query, step, dict(dbt.columns_of(relation), **step.added))) }}
 {% endmacro %}
 
@@ -38,7 +38,7 @@
 
 {% macro stop_at_columns(step) %}
     {% do exceptions.raise_compiler_error(
-        this.identifier ~ ': ' ~ step.said ~ '. Nothing was written. Rebuild the table: `dbt run --full-refresh --select '
+        this.identifier ~ ': ' ~ step.message ~ '. Nothing was written. Rebuild the table: `dbt run --full-refresh --select '
         ~ this.identifier ~ '`. Or set on_schema_change to sync_all_columns.'
     ) %}
 {% endmacro %}

@@ -18,7 +18,7 @@
     {% do dbt.grant_as_set(this, existing) %}
     {{ run_hooks(post_hooks) }}
     {% if pre_hooks or post_hooks %}
-        {# what hooks wrote is a part of the run; the state that its checkpoints tell is that before the hooks #}
+        {# rows written by hooks belong to the run; its checkpoints hold the state before the hooks #}
         {% do dbt.run_state('after').update({model.unique_id: dbt.by_format('table_state')(this).version}) %}
     {% endif %}
     {{ return({'relations': [this]}) }}

@@ -5,9 +5,9 @@
     {% if prunes %}
         {% do dbt.declared_pruning(query) %}  {# refused before anything is computed #}
     {% endif %}
-    {% set batch = dbt.kept('batch', dbt.once_a_key(query)) if prunes else '(' ~ dbt.once_a_key(query) ~ ')' %}
+    {% set batch = dbt.cached_view('batch', dbt.once_a_key(query)) if prunes else '(' ~ dbt.once_a_key(query) ~ ')' %}
     {% set pruning = dbt.pruned_by(query, batch) %}
-    {% set outcomes = dbt.kept(
+    {% set outcomes = dbt.cached_view(
         'outcomes', dbt.outcomes_in_region(relation, query, batch) if query.region else dbt.outcomes_of(relation, query, batch, pruning)
     ) %}
     {% set counts = dbt.counted(outcomes, query) %}
@@ -20,7 +20,7 @@
             where __tidemark_outcome in ('inserted', 'updated', 'deleted') {{ dbt.and_rows_hold(query, "__tidemark_outcome = 'deleted'") }}
             {% endset %}
             {% if adapter.is_embedded() and not counts.updated and not counts.deleted %}
-            {# no other process writes here: what is not in the table by now will not be in it #}
+            {# no other process writes here, so rows that are not in the table now cannot appear later #}
             insert into {{ relation }} ({{ dbt.quoted(query.columns) }})
             select {{ dbt.quoted(query.columns) }} from ({{ changing }})
             {% else %}
@@ -46,9 +46,9 @@
         {% do run_query(merge_sql) %}
         {% do counts.update(commit=dbt.note_commit(relation), once_a_key=true) %}
     {% endif %}
-    {% do dbt.drop_kept('outcomes') %}
+    {% do dbt.drop_cached_view('outcomes') %}
     {% if prunes %}
-        {% do dbt.drop_kept('batch') %}
+        {% do dbt.drop_cached_view('batch') %}
     {% endif %}
     {% do dbt.report_written(counts) %}
 {% endmacro %}

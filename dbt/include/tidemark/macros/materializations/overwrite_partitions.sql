@@ -8,10 +8,10 @@
         ) %}
     {% endif %}
     {% set partition = partitions[0] %}
-    {% set batch = dbt.kept('batch', query.sql) %}
+    {% set batch = dbt.cached_view('batch', query.sql) %}
     {% set gone = query.get('gone') or query.flag %}
     {% set rows = '(select ' ~ dbt.quoted(query.columns) ~ ' from ' ~ batch ~ (' where not ' ~ gone if gone else '') ~ ')' %}
-    {% set named = dbt.among(dbt.quoted(partition), dbt.values_of(partition, batch, limit=100000)) %}
+    {% set named = dbt.in_values(dbt.quoted(partition), dbt.values_of(partition, batch, limit=100000)) %}
     {% set differing_rows %}
         (select {{ dbt.quoted(partition) }}
         from (
@@ -28,7 +28,7 @@
     {% if differing.number %}
         {# this INSERT goes by position #}
         {% set in_order = dbt.quoted(dbt.columns_of(relation) | list) %}
-        {% set these = dbt.among(dbt.quoted(partition), differing) %}
+        {% set these = dbt.in_values(dbt.quoted(partition), differing) %}
         {% do dbt.audit_partitions(relation, query, rows, these) %}
         {% do run_query(
             'insert into ' ~ relation ~ ' replace where ' ~ these
@@ -38,6 +38,6 @@
         {% set commit = dbt.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
     {% endif %}
-    {% do dbt.drop_kept('batch') %}
+    {% do dbt.drop_cached_view('batch') %}
     {% do dbt.report_written(counts) %}
 {% endmacro %}

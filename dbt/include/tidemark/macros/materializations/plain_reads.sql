@@ -41,13 +41,13 @@
         ) %}
         {% set last = mark.version if now and mark and not is_lost else now.get('version') %}
         {{ return(dict(
-            window, last=last, said='as of version ' ~ last if now else 'as it is: it has no versions',
+            window, last=last, message='as of version ' ~ last if now else 'as it is: it has no versions',
             unproven=none if not now else 'never read' if not mark else 'changed' if is_lost else none
         )) }}
     {% elif how.state == 'incremental' or how.state == 'full' and not how.is_whole and name not in how.changed %}
-        {{ return(dict(window, state='nothing new', said='after version ' ~ now.version ~ ': nothing new')) }}
+        {{ return(dict(window, state='nothing new', message='after version ' ~ now.version ~ ': nothing new')) }}
     {% elif how.state == 'full' and not how.is_whole %}
-        {{ return(dict(window, state='incremental', after=mark.version, said=dbt.said_of_versions(mark.version, now.version))) }}
+        {{ return(dict(window, state='incremental', after=mark.version, message=dbt.version_range(mark.version, now.version))) }}
     {% endif %}
-    {{ return(dict(window, said=('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ how.why ~ ')')) }}
+    {{ return(dict(window, message=('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ how.why ~ ')')) }}
 {% endmacro %}

@@ -15,7 +15,7 @@
     {% endif %}
     {% set values = dbt.values_of(column, batch) %}
     {% do dbt.run_state('pruning').update({model.unique_id: values}) %}
-    {{ return({'predicate': 'and ' ~ dbt.among('present.' ~ dbt.quoted(column), values), 'values': values}) }}
+    {{ return({'predicate': 'and ' ~ dbt.in_values('present.' ~ dbt.quoted(column), values), 'values': values}) }}
 {% endmacro %}
 
 {# The column of `meta.prune_by` and its expression or none. Raises an error if pruning is not safe. #}
@@ -53,7 +53,7 @@
         ~ ' as __tidemark_declared from ' ~ batch ~ ') where not ((' ~ expression ~ ') <=> __tidemark_declared)'
     ).rows[0]['rows'] | int %}
     {% if wrong %}
-        {% do dbt.drop_kept('batch') %}
+        {% do dbt.drop_cached_view('batch') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': prune_by says that `' ~ column ~ '` is ' ~ expression ~ ', but ' ~ wrong ~ ' of this run\'s rows differ.'
         ) %}

@@ -4,13 +4,13 @@
     {% set named = dbt.rebuilt_columns() %}
     {% set present = dbt.columns_of(relation) %}
     {% do dbt.refuse_columns(query, present, named) %}
-    {% set outcomes = dbt.kept('outcomes', dbt.outcomes_of_columns(relation, query, present, named)) %}
+    {% set outcomes = dbt.cached_view('outcomes', dbt.outcomes_of_columns(relation, query, present, named)) %}
     {% set counts = {'updated': 0, 'unchanged': 0, 'other': 0} %}
     {% for row in run_query('select __tidemark_outcome, count(*) as rows from ' ~ outcomes ~ ' group by __tidemark_outcome') %}
         {% do counts.update({row['__tidemark_outcome']: row['rows'] | int}) %}
     {% endfor %}
     {% if counts.other %}
-        {% do dbt.drop_kept('outcomes') %}
+        {% do dbt.drop_cached_view('outcomes') %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': ' ~ counts.other ~ ' rows differ in more than ' ~ named | join(', ') ~ ', so the change of its SQL is not only about '
             ~ 'these columns. Nothing was written. Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
@@ -22,7 +22,7 @@
     {% else %}
         {% do dbt.write_columns(relation, query, present, named, counts, outcomes) %}
     {% endif %}
-    {% do dbt.drop_kept('outcomes') %}
+    {% do dbt.drop_cached_view('outcomes') %}
 {% endmacro %}
 
 {# The columns of the variable rebuild_columns, or none. #}

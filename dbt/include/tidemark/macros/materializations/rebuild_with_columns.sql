@@ -4,7 +4,7 @@
     {% do dbt.run_state('read_states').update({model.unique_id: {'state': 'columns added', 'why': why}}) %}
     {% if is_plain %}
         {% for window in dbt.run_state('joined')[model.unique_id].values() %}
-            {% do window.update(state='columns added', after=none, said='as of version ' ~ window.last ~ ' (' ~ why ~ ')') %}
+            {% do window.update(state='columns added', after=none, message='as of version ' ~ window.last ~ ' (' ~ why ~ ')') %}
         {% endfor %}
     {% else %}
         {% do dbt.run_state('windows').pop(model.unique_id) %}

@@ -43,10 +43,10 @@
    `unless` is true are not checked: Spark may compute this condition before another one that leaves them out. #}
 {% macro and_rows_hold(query, unless=none) %}
     {% set conditions = [] %}
-    {% for condition, said in dbt.by_format('assertions')(query).items() %}
+    {% for condition, message in dbt.by_format('assertions')(query).items() %}
         {% set holds = '(' ~ condition ~ ')' if not unless else unless ~ ' or (' ~ condition ~ ')' %}
         {% do conditions.append(
-            'and assert_true(' ~ holds ~ ", '" ~ dbt.escaped(this.identifier ~ ': ' ~ said) ~ "') is null"
+            'and assert_true(' ~ holds ~ ", '" ~ dbt.escaped(this.identifier ~ ': ' ~ message) ~ "') is null"
         ) %}
     {% endfor %}
     {{ return(' ' ~ conditions | join(' ')) }}

@@ -13,7 +13,7 @@
     {% endfor %}
     {% set windows = dbt.windows_of(node.unique_id) if dbt.is_plain(node) else dbt.run_state('windows').get(node.unique_id, {}).values() %}
     {% for window in windows %}
-        {% do row['reads'].append(window.source ~ ' ' ~ window.said) %}
+        {% do row['reads'].append(window.source ~ ' ' ~ window.message) %}
         {% set metrics = dbt.read_metrics(dbt.relation_named(window.source), window) if result.status == 'success' else {} %}
         {% for name in ('rows', 'bytes', 'files') %}
             {% set before, more = row[name ~ '_read'], metrics.get(name, 0) %}

@@ -21,7 +21,7 @@
         {% do adapter.unlock_tables(locked) %}
         {% do adapter.report_lineage(run, results) %}
     {% endif %}
-    {% do dbt.drop_all_kept() %}
+    {% do dbt.drop_cached_views() %}
     {% do dbt.stop_signing() %}
 {% endmacro %}
 

@@ -25,7 +25,7 @@
     {% set accepted_windows = windows.get(ids[0], {}).values() | list %}
     {% set counts = {'rows_read': 0, 'rows_accepted': 0, 'rows_rejected': 0} %}
     {% if accepted_windows and dbt.run_state('written').get(ids[0]) and dbt.run_state('written').get(ids[1])
-        and accepted_windows | map(attribute='said') | list == windows.get(ids[1], {}).values() | map(attribute='said') | list %}
+        and accepted_windows | map(attribute='message') | list == windows.get(ids[1], {}).values() | map(attribute='message') | list %}
         {% for window in accepted_windows %}
             {% do counts.update(rows_read=counts.rows_read + dbt.read_metrics(dbt.relation_named(window.source), window).rows) %}
         {% endfor %}

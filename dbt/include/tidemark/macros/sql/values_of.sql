@@ -17,7 +17,7 @@
 {% endmacro %}
 
 {# A predicate on `column` that is true for all of the values. #}
-{% macro among(column, values) %}
+{% macro in_values(column, values) %}
     {% set bounds = [] %}
     {% if values.nulls %}
         {% do bounds.append(column ~ ' is null') %}

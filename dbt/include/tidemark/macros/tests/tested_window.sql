@@ -7,7 +7,7 @@
     {% if source in windows %}
         {{ return(windows[source]) }}
     {% elif not dbt.has_versions(relation) %}
-        {{ return({'source': source, 'state': 'whole', 'after': none, 'last': none, 'said': 'whole'}) }}
+        {{ return({'source': source, 'state': 'whole', 'after': none, 'last': none, 'message': 'whole'}) }}
     {% endif %}
     {% set past = dbt.past_version(relation) %}
     {% if past is not none %}
@@ -16,15 +16,15 @@
     {% set now = dbt.table_state(relation) %}
     {% set last = now.version if version is none else version %}
     {% set mark = dbt.checkpoint(unique_id, source) %}
-    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last, 'said': 'as of version ' ~ last} %}
+    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last, 'message': 'as of version ' ~ last} %}
     {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != dbt.contract_of(unique_id)
         or dbt.lost_history(relation, mark, now, false) or dbt.age_of(now, last) is none
         or dbt.age_of(now, mark.version) < dbt.age_of(now, last) %}
         {# the whole table #}
     {% elif mark.version == last %}
-        {% do window.update(state='nothing new', said='after version ' ~ last ~ ': nothing new') %}
+        {% do window.update(state='nothing new', message='after version ' ~ last ~ ': nothing new') %}
     {% else %}
-        {% do window.update(state='incremental', after=mark.version, said=dbt.said_of_versions(mark.version, last)) %}
+        {% do window.update(state='incremental', after=mark.version, message=dbt.version_range(mark.version, last)) %}
     {% endif %}
     {% do windows.update({source: window}) %}
     {{ return(window) }}
@@ -67,7 +67,7 @@
     {% elif dbt.commits_of(relation, window) | length == 1 %}
         {{ return(dbt.change_rows(relation, window, only_after=true)) }}
     {% endif %}
-    {# several commits: what came and went in between does not count #}
+    {# several commits: rows that were added and removed in between do not count #}
     {% set columns = dbt.quoted(dbt.columns_of(relation) | list) %}
     {{ return(
         '(select ' ~ columns ~ ' from ' ~ dbt.change_rows(relation, window) ~ ' group by ' ~ columns

@@ -1,7 +1,7 @@
-{% macro delta_change_rows(relation, window, said, only_after) %}
+{% macro delta_change_rows(relation, window, message, only_after) %}
     {{ return(
         '(select * from table_changes(\'' ~ relation ~ '\', ' ~ (window.after + 1) ~ ', ' ~ window.last ~ ') '
-        ~ said ~ (' where ' ~ dbt.is_after_image() if only_after else '') ~ ')'
+        ~ message ~ (' where ' ~ dbt.is_after_image() if only_after else '') ~ ')'
     ) }}
 {% endmacro %}
 

@@ -30,8 +30,8 @@
 
 {# True if a VACUUM deleted files of one of these commits, because the commit is older than its retention. #}
 {% macro delta_is_swept(commits, vacuum) %}
-    {% set kept = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}
-    {% set horizon = vacuum.at - modules.datetime.timedelta(milliseconds=kept | int) %}
+    {% set retention = vacuum.parameters.get('specifiedRetentionMillis') or vacuum.parameters.get('defaultRetentionMillis') or 0 %}
+    {% set horizon = vacuum.at - modules.datetime.timedelta(milliseconds=retention | int) %}
     {% set with_rows = commits | rejectattr('keeps_rows') %}
     {{ return(with_rows | selectattr('version', 'lt', vacuum.version) | selectattr('at', 'lt', horizon) | list | length > 0) }}
 {% endmacro %}

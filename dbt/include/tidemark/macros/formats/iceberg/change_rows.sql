@@ -1,17 +1,17 @@
 {# Rows of appends are read from their files. For rewritten files, the changelog lists each of their rows as removed and
    added again: equal rows cancel out, and the rest is the change. #}
-{% macro iceberg_change_rows(relation, window, said, only_after) %}
+{% macro iceberg_change_rows(relation, window, message, only_after) %}
     {% set range = ' with (`start-snapshot-id` = ' ~ window.after ~ ', `end-snapshot-id` = ' ~ window.last ~ ') ' %}
     {% set when = 'cast(null as bigint) as _commit_version, cast(null as timestamp) as _commit_timestamp' %}
     {% if window.after == 0 or dbt.only_adds(relation, window) %}
         {% set rows = dbt.as_of(relation, window.last) ~ ' ' if window.after == 0 else relation ~ range %}
-        {{ return('(select *, \'insert\' as _change_type, ' ~ when ~ ' from ' ~ rows ~ said ~ ')') }}
+        {{ return('(select *, \'insert\' as _change_type, ' ~ when ~ ' from ' ~ rows ~ message ~ ')') }}
     {% endif %}
     {% set types = dbt.columns_of(relation) %}
     {{ return(
         '(select * except (__tidemark_net, __tidemark_copy), if(__tidemark_net > 0, \'insert\', \'delete\') as _change_type, ' ~ when ~ ' from ('
         ~ 'select ' ~ adapter.any_of_equal(types) ~ ', sum(if(_change_type = \'INSERT\', 1, -1)) as __tidemark_net '
-        ~ 'from ' ~ relation ~ '.changes' ~ range ~ said ~ ' group by ' ~ adapter.grouped_values(types)
+        ~ 'from ' ~ relation ~ '.changes' ~ range ~ message ~ ' group by ' ~ adapter.grouped_values(types)
         ~ ' having __tidemark_net ' ~ ('> 0' if only_after else '!= 0')
         ~ ') lateral view explode(sequence(1, abs(__tidemark_net))) as __tidemark_copy)'
     ) }}
@@ -31,5 +31,5 @@
         'select 1 as one from ' ~ dbt.change_rows(relation, window) ~ ' group by ' ~ dbt.quoted(keys)
         ~ ' having sum(' ~ dbt.change_sign() ~ ') < 0 limit 1'
     ).rows | length %}
-    {{ return(window.said if went else none) }}
+    {{ return(window.message if went else none) }}
 {% endmacro %}

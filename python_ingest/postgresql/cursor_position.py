@@ -10,7 +10,7 @@ from python_ingest.postgresql.source import Extent
 
 
 @dataclass(frozen=True)
-class Mark:
+class CursorPosition:
     """A position in the order of (cursor, key); the values are text as the server writes it."""
 
     cursor: str
@@ -28,5 +28,5 @@ class Slice:
     """
 
     condition: sql.Composed
-    end: Mark
+    end: CursorPosition
     extent: Extent | None

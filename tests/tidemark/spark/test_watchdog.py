@@ -15,15 +15,15 @@ from tests.conftest import ROOT
 HOLDER = """
 import subprocess, sys
 from pathlib import Path
-from tidemark.spark.server.leash import leash
-with leash(Path(sys.argv[1])):
+from tidemark.spark.server.watchdog import watchdog
+with watchdog(Path(sys.argv[1])):
     server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", sys.argv[1] + "/data"])
     print(server.pid, flush=True)
     server.wait()
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="a leash needs Linux's /proc")
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="a watchdog needs Linux's /proc")
 def test_a_server_ends_with_its_test_process(tmp_path: Path) -> None:
     """No process stays behind, and no folder."""
     folder = tmp_path / "a server"

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from python_ingest.bronze.columns import Target, sql_name
-from python_ingest.bronze.contract import Rejection, changes, evolved_targets, judged
+from python_ingest.bronze.contract import Rejection, apply_contract, changes, evolved_targets
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
+from python_ingest.files.contents import GROWING, Content
 from python_ingest.files.formats.base import Format
-from python_ingest.files.inspection import GROWING, Content
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.parts import Part, files_read, of_member, parts_of
 from python_ingest.files.storage import Storage
@@ -137,7 +137,9 @@ class Examiner:
         return [one for one in examined if not isinstance(one, Rejection)]
 
     def _read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
-        unsafe = {file.path: Content(error=said) for file in files if (said := self._storage.unsafe(file))}
+        unsafe = {
+            file.path: Content(error=message) for file in files if (message := self._storage.unsafe(file))
+        }
         return unsafe | self._contents.read([file for file in files if file.path not in unsafe])
 
     def _examined(
@@ -179,15 +181,15 @@ class Examiner:
                 f"{self._reader.has} has the column {', '.join(twice)}, which is also the name of a folder "
                 "(`partitions`): remove it from one of them"
             )
-        judgement = judged(self._feed, part.source, found, self._reader.has)
-        return judgement if isinstance(judgement, Rejection) else (layout, judgement)
+        accepted = apply_contract(self._feed, part.source, found, self._reader.has)
+        return accepted if isinstance(accepted, Rejection) else (layout, accepted)
 
     def _columns_in_path(self, file: SourceFile, targets: Sequence[Target]) -> list[Change] | Rejection:
         """Apply the contract to columns whose folder the path lacks."""
         names = [name for name in self._feed.partition_names if f"/{name}=" not in f"/{file.path}"]
         of = {target.name: target.type for target in targets}
         lacks = [Change("missing_column", name, name, of[name], None, of[name]) for name in names]
-        return judged(self._feed, file.path, lacks, "its path", is_whole=False) if lacks else []
+        return apply_contract(self._feed, file.path, lacks, "its path", is_whole=False) if lacks else []
 
     def _ignores(self, file: SourceFile) -> bool:
         """Return whether the feed's `on_change` leaves a changed file alone."""

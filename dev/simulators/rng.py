@@ -12,7 +12,7 @@ T = TypeVar("T")
 _SECOND = timedelta(seconds=1)
 
 
-class Dice:
+class Rng:
     """Draws that use only `random()`, the one method whose sequence Python promises not to change."""
 
     def __init__(self, seed: int) -> None:

@@ -1,8 +1,8 @@
 """Stop servers when the test process that started them ends, even if it is killed.
 
-A killed test process runs no clean-up. The leash is a second process that waits for the end of its standard
-input. This is a pipe that the kernel closes when the test process ends. The leash finds the servers by their
-folder in the command lines of /proc, so it works only on Linux.
+A killed test process runs no clean-up. The watchdog is a second process that waits for the end of its
+standard input. This is a pipe that the kernel closes when the test process ends. The watchdog finds the
+servers by their folder in the command lines of /proc, so it works only on Linux.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 @contextmanager
-def leash(folder: Path) -> Iterator[None]:
+def watchdog(folder: Path) -> Iterator[None]:
     """Kill the processes that name a folder and delete it, if this process ends within the block."""
     command = [sys.executable, str(Path(__file__).resolve()), str(folder)]
     watcher = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)

@@ -1,13 +1,13 @@
 {# The changes of a window as a view that Spark computes once for the models and tests of this command. None if there is only
    one reader, if there are too many rows, or for commands whose SQL is for people to read. #}
-{% macro kept_changes(relation, window) %}
+{% macro cached_changes(relation, window) %}
     {% if flags.WHICH not in ('build', 'run', 'test') or not adapter.has_one_session()
         or dbt.readers_of(window.source) < 2 or dbt.read_metrics(relation, window).rows > 1000000 %}
         {{ return(none) }}
     {% endif %}
     {% set name = ['tidemark_changes', window.source | replace('.', '_'), window.after, window.last, invocation_id[:8]] | join('_') %}
-    {{ return(adapter.keep_once(
-        dbt.run_state('kept'), name, dbt.by_format('change_rows')(relation, window, '', false)
+    {{ return(adapter.cache_once(
+        dbt.run_state('cached_views'), name, dbt.by_format('change_rows')(relation, window, '', false)
     )) }}
 {% endmacro %}
 
