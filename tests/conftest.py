@@ -21,7 +21,7 @@ from python_ingest.files.outcome import LandedFiles
 from tests import many_commands
 from tidemark.cli.build import build_models
 from tidemark.cli.land import land
-from tidemark.engine import project
+from tidemark.engine.dbt_core import commands
 from tidemark.engine.project.build import Built
 from tidemark.engine.project.session import retarget, warm_session
 from tidemark.lake.delta_log import DeltaLog
@@ -81,7 +81,7 @@ def in_root() -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that profiles.yml describes, on a scratch lake."""
     os.environ["TIDEMARK_LAKE"] = str(tmp_path_factory.mktemp("scratch lake"))
-    project.invoke_dbt(["--quiet", *project.PARSE])
+    commands.invoke_dbt(["--quiet", *commands.PARSE])
     session = warm_session(ROOT)
     yield session
     session.stop()

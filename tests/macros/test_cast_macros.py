@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.files.formats.rescue import text_in_sql
-from tidemark.engine import project
+from tidemark.engine.dbt_core import commands
 from tidemark.scaffold.number_formats import NumberFormat
 from tidemark.scaffold.time_formats import format_of, read_iso
 
@@ -121,7 +121,7 @@ def test_casts_equal_those_of_python(spark: SparkSession) -> None:
         cast = "cast({{ " + macro + " }} as string)"
         selects.append(f"select {number} as n, i, {cast} as r from values {rows} as t(i, v)")
     sql = " union all ".join(selects)
-    shown = project.invoke_dbt(
+    shown = commands.invoke_dbt(
         ["--log-level=none", "show", "--inline", sql, "--limit", "100000", "--output", "json"]
     )
     found = {(int(row[0]), int(row[1])): row[2] for row in shown.results[0].agate_table.rows}

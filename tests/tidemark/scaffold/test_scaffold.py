@@ -23,7 +23,7 @@ from tidemark.base.output import output
 from tidemark.cli.add_feed import add_feed
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.land import land
-from tidemark.engine import project
+from tidemark.engine.dbt_core import commands
 from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.declaring import models_yml, sources_yml
 from tidemark.scaffold.feed import proposed
@@ -485,7 +485,7 @@ def test_a_new_column_reaches_silver_and_docs(new_project: Path, spark: SparkSes
     found = spark.table(f"{prefix}_silver.visitors").select("visitor_id", "city", "channel")
     assert sorted(map(tuple, found.collect())) == [(1, "Ulm", None), (2, "Jena", "web"), (3, "Kiel", "app")]
 
-    project.invoke_dbt(["--quiet", "docs", "generate"])
+    commands.invoke_dbt(["--quiet", "docs", "generate"])
     catalog = json.loads(
         (new_project / os.environ.get("DBT_TARGET_PATH", "target") / "catalog.json").read_text()
     )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tidemark.base.errors import TidemarkError
-from tidemark.engine import project
+from tidemark.engine.dbt_core import profiles
 from tidemark.lake.metastore import ICEBERG_REST
 from tidemark.lake.place import LAKE, lake_folder
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -27,14 +27,14 @@ def test_databricks_is_reached_by_spark_connect(monkeypatch: pytest.MonkeyPatch)
     """The project parses for it, and an error does not show the token."""
     for name, value in DATABRICKS.items():
         monkeypatch.setenv(name, value)
-    remote = project.spark_settings(ROOT, may_be_remote=True)[REMOTE]
+    remote = profiles.spark_settings(ROOT, may_be_remote=True)[REMOTE]
     assert remote == f"sc://host.invalid:443/;token={TOKEN};x-databricks-cluster-id=0101-cluster"
     assert len(ProjectWithFeeds.load().feeds) > 3
     with pytest.raises(TidemarkError, match=r"answers at sc://host.invalid:443 \(") as message:
         check_server(remote)
     assert TOKEN not in str(message.value)
     with pytest.raises(TidemarkError, match="the target 'databricks' has none"):
-        project.choose_target(ROOT)
+        profiles.choose_target(ROOT)
 
 
 def test_what_needs_spark_in_the_process_runs_on_the_target_that_is_named_for_it(
@@ -42,12 +42,12 @@ def test_what_needs_spark_in_the_process_runs_on_the_target_that_is_named_for_it
 ) -> None:
     """Landing on `connect` and `thrift` runs on `local`; what only reads runs on a Connect server."""
     monkeypatch.setenv("DBT_TARGET", "local")
-    assert project.embedded_target(ROOT) == ""
+    assert profiles.embedded_target(ROOT) == ""
     monkeypatch.setenv("DBT_TARGET", "connect")
-    assert project.embedded_target(ROOT, may_be_remote=True) == ""
-    assert project.embedded_target(ROOT) == "local"
+    assert profiles.embedded_target(ROOT, may_be_remote=True) == ""
+    assert profiles.embedded_target(ROOT) == "local"
     monkeypatch.setenv("DBT_TARGET", "thrift")
-    project.choose_target(ROOT, may_be_remote=True)
+    profiles.choose_target(ROOT, may_be_remote=True)
     assert os.environ["DBT_TARGET"] == "local"
 
 
@@ -57,7 +57,7 @@ def test_an_invalid_catalog_server_url_is_refused(url: str, monkeypatch: pytest.
     monkeypatch.setenv("DBT_TARGET", "iceberg")
     monkeypatch.setenv(ICEBERG_REST, url)
     with pytest.raises(TidemarkError, match="TIDEMARK_ICEBERG_REST is not the URL") as message:
-        project.spark_settings(ROOT)
+        profiles.spark_settings(ROOT)
     assert url not in str(message.value)
 
 
@@ -66,7 +66,7 @@ def test_a_target_with_an_unset_variable_is_reported(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("DBT_TARGET", "databricks")
     monkeypatch.delenv("DATABRICKS_HOST", raising=False)
     with pytest.raises(TidemarkError, match="Env var required but not provided: 'DATABRICKS_HOST'"):
-        project.spark_settings(ROOT)
+        profiles.spark_settings(ROOT)
 
 
 @pytest.mark.parametrize(
