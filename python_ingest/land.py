@@ -184,17 +184,32 @@ def _land_and_print(
 
 
 def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions) -> Outcome | None:
-    if isinstance(feed, FileFeed):
-        with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
-            lander = Lander(spark, feed, ops_schema, progress=progress)
-            return lander.replay() if options.replays else lander.land()
-    if options.replays:
-        return None
-    with output.status(f"landing {feed.name}"), _watched(spark, feed):
-        if isinstance(feed, TopicFeed):
-            return _topic_lander(spark, ops_schema, feed, options).land()
-        assert isinstance(feed, TableFeed)  # noqa: S101  # there are no other kinds
-        return TableLander(spark, feed, ops_schema, compares_all=options.compares_all).land()
+    land = LANDINGS[type(feed)]
+    if not isinstance(feed, FileFeed):
+        with output.status(f"landing {feed.name}"), _watched(spark, feed):
+            return None if options.replays else land(spark, feed, ops_schema, options)
+    return land(spark, feed, ops_schema, options)
+
+
+def _land_files(spark: SparkSession, feed: FileFeed, ops_schema: str, options: LandingOptions) -> Outcome:
+    with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
+        lander = Lander(spark, feed, ops_schema, progress=progress)
+        return lander.replay() if options.replays else lander.land()
+
+
+def _land_table(spark: SparkSession, feed: TableFeed, ops_schema: str, options: LandingOptions) -> Outcome:
+    return TableLander(spark, feed, ops_schema, compares_all=options.compares_all).land()
+
+
+def _land_topic(spark: SparkSession, feed: TopicFeed, ops_schema: str, options: LandingOptions) -> Outcome:
+    return _topic_lander(spark, ops_schema, feed, options).land()
+
+
+LANDINGS: dict[type[Feed], Callable[..., Outcome]] = {  # a source is landed by one function
+    FileFeed: _land_files,
+    TableFeed: _land_table,
+    TopicFeed: _land_topic,
+}
 
 
 @contextmanager
