@@ -37,10 +37,7 @@ ODD = "select * from {{ ref('summed') }} where id % 100 = 99"
 PER_NAME = """
 {{ config(incremental_strategy='insert_overwrite', partition_by='name', unique_key='id',
           meta={'audit': true}) }}
-select touched.name, present.id, present.id is null as _is_deleted
-from {{ touched_keys(source('input', 'readings_in'), 'name') }} as touched
-left join {{ pinned(source('input', 'readings_in'), touched='name') }} as present
-    on touched.name <=> present.name
+select name, id from {{ source('input', 'readings_in') }}
 """
 DECLARED_PER_NAME = """
 models:

@@ -45,7 +45,7 @@ def put(path: Path, old: str, new: str) -> None:
 def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None:
     """R1.5, R2.1: changed SQL, macro or variable; comments and blanks are no change."""
     put(edited / "guarded.sql", LATEST, "-- the newest alone\n" + LATEST.replace(" ", "  "))
-    put(edited / "totals.sql", "count(guarded.id) as copies", "2 * count(guarded.id) as copies")
+    put(edited / "totals.sql", "count(*) as copies", "2 * count(*) as copies")
     assert guarded.messages("guarded", "totals") == {
         "guarded": "no change",
         "totals": "2 inserted; read whole: its SQL has changed",

@@ -57,7 +57,7 @@ def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
 @both_formats_nightly
 @pytest.mark.R1
 def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProject) -> None:
-    """R1.2: as keys, as newest_by, for pruning, in folded measures."""
+    """R1.2: as keys, as newest_by, for pruning, as names of measures."""
     source = cases.create_source("words_in", "`order` int, `group-by` string, `from` int, `select` string")
     cases.spark.sql(f"insert into {source} values (1, 'a', 1, 'x'), (2, null, 1, 'x')")
     cases.messages("reserved", "reserved_counts")
@@ -121,15 +121,6 @@ def test_an_unsafe_pruning_is_refused(cases: FixtureProject) -> None:
     assert "but a row differs" in refresh.failed[0][1]
 
 
-def test_keys_of_another_source_do_not_go_with_a_pruned_one(cases: FixtureProject) -> None:
-    """R2.4: rows of keys that the other source touches would be missing."""
-    source = cases.create_source("visits_in", VISITS)
-    cases.create_source("readings_in", "reading_day date")
-    cases.spark.sql(f"insert into {source} values ('20250101-1', date '2025-01-01', 'home')")
-    cases.messages("visits")
-    assert "Remove `touched`" in cases.run("mistaken")
-
-
 @both_formats_nightly
 @pytest.mark.R5
 def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
@@ -155,10 +146,7 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
     model = cases.own_copy(tmp_path) / "visits_a_day.sql"
     model.write_text(
         model.read_text()
-        .replace(
-            "    visits.page,\n    count(visits.visit_id) as visits,\n",
-            "    count(visits.visit_id) as visits,\n    visits.page,\n",
-        )
+        .replace("    page,\n    count(visit_id) as visits\n", "    count(visit_id) as visits,\n    page\n")
         .replace("config(", "config(meta={'on_code_change': 'ignore'}, ", 1)
     )
     cases.spark.sql(f"insert into {source} values ('f', date '2025-01-03', 'home')")

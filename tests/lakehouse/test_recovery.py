@@ -18,7 +18,7 @@ pytestmark = pytest.mark.R1
 
 @pytest.mark.core
 @both_formats_nightly
-def test_touched_keys_move_and_go(guarded: Guarded) -> None:
+def test_a_row_that_moves_changes_both_groups(guarded: Guarded) -> None:
     """R1.5: a row that moves changes the key that it left and the one that it joins; an empty key goes."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
     guarded.dbt("run")
@@ -113,7 +113,7 @@ def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) ->
     cases.messages("pairs", "pair_spans", "pairs_copied")
     cases.spark.sql(f"insert into {source} values (1, 6, 2)")
     cases.messages("pairs", "pair_spans")
-    assert "deleted rows. Read it with touched_keys()" in cases.run("pairs_copied")
+    assert "deleted rows. Read it by ref()" in cases.run("pairs_copied")
 
 
 def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: FixtureProject) -> None:

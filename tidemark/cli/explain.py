@@ -37,8 +37,6 @@ def show_plans(
         for read in plan.reads:
             size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
             output.text(f"    reads {read.source} {read.message}{size}")
-            if read.touches:
-                output.text(f"    goes back to {read.source} for {read.touches}")
         if not plan.reads and plan.failed is None and not plan.unproven:
             output.text(f"    {_without_reads(plan.materialized)}")
         if plan.unproven:

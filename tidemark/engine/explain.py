@@ -31,7 +31,6 @@ class Read:
         rows: rows that these versions wrote to the source, or all rows for a full scan.
         bytes: the bytes of those rows.
         is_idle: whether there is nothing to read.
-        touches: the values of a column for which it would also read older rows of the source, or empty.
     """
 
     source: str
@@ -39,7 +38,6 @@ class Read:
     rows: int
     bytes: int
     is_idle: bool = False
-    touches: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,11 +106,8 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
 def _planned_reads(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
     sources = [below[source.name] for source in model.reads if source.name in below]
     waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
-    reads = (
-        replace(_read(spark, source), touches=model.prunes.get(source.name, ""))
-        for source in _planned(spark, model)
-    )
-    return Plan(model.table, tuple(reads), waits_for, model.way.why_unproven, None, model.materialized)
+    reads = tuple(_read(spark, source) for source in _planned(spark, model))
+    return Plan(model.table, reads, waits_for, model.way.why_unproven, None, model.materialized)
 
 
 def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:

@@ -1,29 +1,10 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-with touched as (
-    select * from {{ touched_keys(source('bronze', 'customers'), 'customer_id') }}
+with versions as (
+    {{ staged_customers(source('bronze', 'customers')) }}
 ),
 
-versions as (
-    {{ staged_customers(pinned(source('bronze', 'customers'), touched='customer_id')) }}
-),
-
--- a new version ends the previous one, so all versions of a customer are read together
-touched_versions as (
-    select
-        versions.customer_id,
-        versions.name,
-        versions.email,
-        versions._is_deleted,
-        versions._source_modified_at,
-        versions._batch_id,
-        versions._row_number
-    from versions
-    left semi join touched
-        on versions.customer_id = touched.customer_id
-    where versions.rejection_reason is null
-),
-
+-- a new version ends the previous one: a run computes all versions of the customers that changed
 history as (
     select
         customer_id,
@@ -33,7 +14,8 @@ history as (
         {{ validity('customer_id', ['_batch_id', '_row_number'], '_source_modified_at') }},
         _batch_id,
         _row_number
-    from touched_versions
+    from versions
+    where rejection_reason is null
 )
 
 select * from history

@@ -216,8 +216,9 @@ def refused_helper(types: Mapping[str, str], helpers: Collection[str]) -> str:
         meaning, kinds = HELPERS[name]
         if types[name] not in kinds:
             return (
-                f"`{name}` is of type {types[name]}. In a model that reads by changes() or a similar macro, "
-                f"it {meaning}, and must be {kinds[0]}. Cast it, or give the column another name."
+                f"`{name}` is of type {types[name]}. In a model that reads by changes() or "
+                f"watermark_filter(), it {meaning}, and must be {kinds[0]}. Cast it, or give the column "
+                "another name."
             )
     return ""
 

@@ -46,8 +46,6 @@ class Compiled:
         table: `schema.name`.
         sql: its query.
         reads: its sources.
-        prunes: by name of a source, a text such as `event_date: 2 values, 2025-01-01 .. 2025-01-02`, if the
-            model reads only what its changes touch.
         materialized: as in dbt.
         way: how its table is written.
         request: for a plain model whose sources changed, what its plan is made from, without types.
@@ -61,7 +59,6 @@ class Compiled:
     table: str
     sql: str
     reads: tuple[Source, ...]
-    prunes: dict[str, str]
     materialized: str
     way: Way
     request: dict[str, Any] | None = None
@@ -98,9 +95,7 @@ def failed(node: Any, message: str, manifest: Any, variables: Variables) -> Comp
     """
     read = code_of(manifest, node.unique_id)["variables"] if node.language == "sql" else ()
     hidden = tuple(name for name in read if name in variables.hidden)
-    return Compiled(
-        table_of(node), "", (), {}, node.config.materialized, Way(""), hidden=hidden, failed=message
-    )
+    return Compiled(table_of(node), "", (), node.config.materialized, Way(""), hidden=hidden, failed=message)
 
 
 def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Compiled:
@@ -113,7 +108,6 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
     """
     notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
     reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
-    prunes = {note["prunes"]: note["message"] for note in notes if "prunes" in note}
     versions = {note["pins"]: note["as_of"] for note in notes if "pins" in note}
     built: dict[str, Any] = next((note for note in notes if "built_with" in note), {})
     code = code_of(manifest, node.unique_id)
@@ -123,7 +117,6 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
         table_of(node),
         pinned(node.compiled_code, versions) if versions else node.compiled_code,
         tuple(reads.values()),
-        prunes,
         node.config.materialized,
         model_way(manifest, node.unique_id),
         next((note["plan"] for note in notes if "plan" in note), None),

@@ -60,7 +60,7 @@ def compiled_models(
         for model in _compiled_group(own, selected, values, variables, is_here):
             found.setdefault(model.table, model)
     for name, message in broken.models.items() if not selection else ():
-        found.setdefault(name, Compiled(name, "", (), {}, "", Way(""), failed=message))
+        found.setdefault(name, Compiled(name, "", (), "", Way(""), failed=message))
     if not found:
         raise no_model(manifest, selection)
     return list(found.values())

@@ -10,9 +10,7 @@ from tidemark.engine.project.model_code import code_of, macros_below
 from tidemark.engine.project.nodes import table_of
 
 DERIVED, MERGE, STOCK = "derived", "merge", "stock"
-ENGINE_READS = (
-    "macro.dbt_tidemark.change_window"  # changes(), pinned() and the other reading macros end there
-)
+ENGINE_READS = "macro.dbt_tidemark.change_window"  # changes() ends there
 REFUSED_MICROBATCH = "microbatch, refused"  # as microbatch, dbt would run each batch and say "ERROR"
 REPLACES = "insert_overwrite"
 MAINTAINERS = ("tidemark", "dbt")
@@ -36,7 +34,7 @@ class Facts:
 
     Attributes:
         asks_incremental: whether its code calls `is_incremental()`.
-        reads_by_macros: whether it reads by `changes()`, `touched_keys()`, `pinned()` or a similar macro.
+        reads_by_macros: whether it reads by `changes()` or `watermark_filter()`.
         package: the package it comes from, if that is not the project itself; else empty.
     """
 
@@ -196,11 +194,11 @@ def _refusals(config: Mapping[str, Any], facts: Facts, why_stock: str) -> Iterat
         yield "meta.accumulates needs a unique_key, by which present rows are found. Set it."
     if facts.reads_by_macros and why_stock:
         yield (
-            f"{why_stock}, but the model reads by changes() or a similar macro, whose rows must all be "
+            f"{why_stock}, but the model reads by changes() or watermark_filter(), whose rows must all be "
             "merged. Remove the setting, or read by plain ref() and source()."
         )
     if facts.reads_by_macros and not config.get("unique_key"):
         yield (
-            "unique_key is not set, and the model reads by changes() or a similar macro, whose rows are "
+            "unique_key is not set, and the model reads by changes() or watermark_filter(), whose rows are "
             "merged by it. Set it to the columns of the grain: {{ config(unique_key=[...]) }}."
         )

@@ -12,13 +12,11 @@ class Table:
 
     Attributes:
         grain: the columns that identify a row; LANDING_ORDER for a feed; empty if unknown.
-        only_grows: whether its rows are never changed or deleted.
         texts: the columns that are declared as text.
         keys: other sets of columns that identify a row.
     """
 
     grain: tuple[str, ...] = ()
-    only_grows: bool = False
     texts: frozenset[str] = frozenset()
     keys: tuple[tuple[str, ...], ...] = ()
 

@@ -68,9 +68,7 @@ class Grains:
         return Rows()
 
     def _read(self, reading: Reading) -> Rows:
-        if reading.kind == "touched_keys":
-            return Rows((frozenset(one.lower() for one in reading.columns),))
-        if reading.kind not in ("relation", "changes", "pinned"):
+        if reading.kind not in ("relation", "changes"):
             return Rows()
         table = self._tables.get(reading.relation, Table())
         keys = [key for key in (table.grain, *table.keys) if key]

@@ -100,13 +100,8 @@ def _tables(manifest: Any, node: Any) -> dict[str, Table]:
         if name in manifest.sources:
             # dbt treats `external` without a location as false
             feed = below.external is not None
-            table = (
-                Table((LANDING_ORDER,), True, texts, (LANDED, *keys))
-                if feed
-                else Table((), False, frozenset(), keys)
-            )
+            table = Table((LANDING_ORDER,), texts, (LANDED, *keys)) if feed else Table(keys=keys)
             tables[f"{below.source_name}.{below.name}"] = table
         else:
-            only_grows = bool((below.config.meta or {}).get("insert_only"))
-            tables[below.name] = Table(keys[0] if keys else (), only_grows, texts, keys[1:])
+            tables[below.name] = Table(keys[0] if keys else (), texts, keys[1:])
     return tables

@@ -16,12 +16,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 QUERY = re.compile(r"\b(as|from|join|in|exists)\s*\(\s*$", re.IGNORECASE)
-READERS = ("changes", "touched_keys", "pinned", "folded")
 MARK = re.compile(r"(?P<kind>variable|block|comment)_(?P<side>begin|end)")
+CHANGES = re.compile(r"\bchanges\s*\(")
 CALL = re.compile(r"^\s*(?:dbt\.)?(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*$", re.DOTALL)
 RELATION = re.compile(r"\b(?:ref|source)\s*\((?P<names>[^)]*)\)")
 TEXT = re.compile(r"""['"]([^'"]*)['"]""")
-TOUCHED = re.compile(r"""\btouched\s*=\s*['"]([^'"]*)['"]""")
 LANDING_ORDER = "__landing_order"
 
 
@@ -30,17 +29,13 @@ class Reading:
     """The reading that a placeholder stands for.
 
     Attributes:
-        kind: changes, touched_keys, pinned, folded, relation (a plain ref or source), or other.
+        kind: changes, relation (a plain ref or source), or other.
         relation: the name in `ref` or `source`, such as `orders` or `bronze.orders`; may be empty.
-        columns: the columns of touched_keys; for pinned, the column of `touched`.
-        line: the line in the model's file.
         is_direct: whether no macro stands between the relation and the query.
     """
 
     kind: str
     relation: str
-    columns: tuple[str, ...]
-    line: int
     is_direct: bool = False
 
 
@@ -79,7 +74,7 @@ def parsed(raw_code: str) -> ModelSql | None:
             line = text.count("\n") + 1
             if kind == "variable":
                 jinja.append((message, line))
-                text += _stand_in(message, text, readings, line)
+                text += _stand_in(message, text, readings)
             text += "\n" * message.count("\n")
         tree = sqlglot.parse_one(text, dialect="spark")
     except (SqlglotError, TemplateSyntaxError):
@@ -101,13 +96,13 @@ def _parts(raw_code: str) -> Iterator[tuple[str, str]]:
         yield kind, message
 
 
-def _stand_in(message: str, before: str, readings: dict[str, Reading], line: int) -> str:
+def _stand_in(message: str, before: str, readings: dict[str, Reading]) -> str:
     call = CALL.match(message)
     if call and call["name"] == "config":
         return ""
     if call and call["name"] == "landing_order":
         return LANDING_ORDER
-    reading = _reading(call, message, line)
+    reading = _reading(call, message)
     name = f"__{reading.kind}_{len(readings)}"
     readings[name] = reading
     if before.strip() and not QUERY.search(before):
@@ -116,16 +111,9 @@ def _stand_in(message: str, before: str, readings: dict[str, Reading], line: int
     return f"select * from {named[0] if len(named) == 1 and not reading.relation else name}"
 
 
-def _reading(call: re.Match[str] | None, message: str, line: int) -> Reading:
+def _reading(call: re.Match[str] | None, message: str) -> Reading:
     named = RELATION.search(message)
     relation = ".".join(TEXT.findall(named["names"])) if named else ""
-    kind = next((word for word in READERS if re.search(rf"\b{word}\s*\(", message)), None)
-    if call and kind is None and call["name"] in ("ref", "source"):
-        kind = "relation"
-    columns: list[str] = []
-    if kind == "touched_keys":
-        columns = TEXT.findall(RELATION.sub("", message))
-    elif kind == "pinned":
-        columns = TOUCHED.findall(message)
-    is_direct = call is not None and call["name"] in (*READERS, "ref", "source")
-    return Reading(kind or "other", relation, tuple(columns), line, is_direct)
+    name = call["name"] if call else ""
+    kind = "changes" if CHANGES.search(message) else "relation" if name in ("ref", "source") else "other"
+    return Reading(kind, relation, is_direct=name in ("changes", "ref", "source"))

@@ -18,7 +18,7 @@ TABLES = {
     "returns": Table((), keys=(("sale_id", "line"),)),
     "versions": Table(("product", "updated_at")),
     "accounts": Table(("id",), keys=(("email", "country"),)),
-    "bronze.clicks": Table((LANDING_ORDER,), True, keys=(("_batch_id", "_row_number"),)),
+    "bronze.clicks": Table((LANDING_ORDER,), keys=(("_batch_id", "_row_number"),)),
 }
 NAMES = re.compile(r"\b(from|join) (sales|products|returns|versions|accounts|unknown)\b")
 

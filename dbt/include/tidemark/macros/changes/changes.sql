@@ -15,7 +15,7 @@
     {% if where %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads new and updated rows of ' ~ window.source ~ ', but its ' ~ where
-            ~ ' deleted rows. Read it with touched_keys() and pinned(), and rebuild: `dbt run --full-refresh --select '
+            ~ ' deleted rows. Read it by ref() or source(), and rebuild: `dbt run --full-refresh --select '
             ~ this.identifier ~ '`.'
         ) %}
     {% endif %}

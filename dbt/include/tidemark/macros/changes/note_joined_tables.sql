@@ -1,4 +1,4 @@
-{# Records the versioned tables that a model reads by a plain ref() or source(), besides changes() and similar macros. If one
+{# Records the versioned tables that a model reads by a plain ref() or source(), besides changes() and watermark_filter(). If one
    changes, rows that were built with it may change too, so the model is rebuilt. #}
 {% macro note_joined_tables() %}
     {% set joined = {} %}

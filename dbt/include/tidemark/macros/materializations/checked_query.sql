@@ -23,7 +23,7 @@
             ~ 'An expression cannot be a key: select it as a column.'
         ) %}
     {% endfor %}
-    {% do dbt.check_types(types, keys) %}
+    {% do dbt.check_key_types(types, keys) %}
     {% set text = adapter.text_that_orders(newest_by, types) %}
     {% if text %}
         {% do exceptions.raise_compiler_error(
@@ -52,18 +52,12 @@
     {{ return(declared == types) }}
 {% endmacro %}
 
-{# Refuses types that cannot be compared as keys, and types that cannot be added and subtracted exactly. #}
-{% macro check_types(types, keys) %}
+{# Refuses types that cannot be compared as keys. #}
+{% macro check_key_types(types, keys) %}
     {% for name in keys if modules.re.match('(struct|array|map|variant)', types[name]) %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': `' ~ name ~ '` is in unique_key and is of type ' ~ types[name] ~ '. Key columns must have simple types: select the fields '
             ~ 'that identify a row, or use to_json(' ~ name ~ ').'
-        ) %}
-    {% endfor %}
-    {% for name in dbt.run_state('folded').get(model.unique_id, []) if types.get(name) in ('double', 'float') %}
-        {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': folded() sums `' ~ name ~ '`, which is of type ' ~ types[name] ~ '. Sums of floating-point numbers depend on their order, and '
-            ~ 'NaN never leaves them. Sum a decimal, such as `sum(cast(x as decimal(18, 2)))`, or recompute the keys with touched_keys() and pinned().'
         ) %}
     {% endfor %}
 {% endmacro %}

@@ -1,5 +1,5 @@
 {# The comments of a compiled model that say with which variables its table was built, and of a plain one, what it reads, as
-   changes() and similar macros write them. explain and verify ask for them at the end of the model's SQL. #}
+   changes() and watermark_filter() write them. explain and verify ask for them at the end of the model's SQL. #}
 {% macro plain_reads() %}
     {% if not execute %}{{ return('') }}{% endif %}
     {% set built = dbt.note({
