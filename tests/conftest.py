@@ -19,6 +19,7 @@ from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.files.landing import Lander
 from python_ingest.files.outcome import LandedFiles
 from tests import many_commands
+from tests.night import is_night
 from tidemark.cli.build import build_models
 from tidemark.cli.land import land
 from tidemark.engine.dbt_core import commands
@@ -28,7 +29,6 @@ from tidemark.lake.delta_log import DeltaLog
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 ROOT = Path(__file__).resolve().parent.parent
-NIGHTLY = bool(os.environ.get("TIDEMARK_NIGHTLY"))
 
 
 def _where_servers_are() -> Iterator[Any]:
@@ -43,6 +43,19 @@ def _where_servers_are() -> Iterator[Any]:
 
 pytest_fixture_setup = pytest.hookimpl(wrapper=True)(_where_servers_are)
 pytest_runtest_call = pytest.hookimpl(wrapper=True)(_where_servers_are)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test on the formats of its marker `formats`: by day, at night, and in `make test` (core)."""
+    marker = metafunc.definition.get_closest_marker("formats")
+    if marker is None:
+        return
+    by_day, core = marker.kwargs["day"].split(), marker.kwargs.get("core", "").split()
+    at_night = marker.kwargs.get("night", marker.kwargs["day"]).split()
+    is_more = [is_night(name) for name in at_night if name not in by_day]
+    formats = at_night if any(is_more) else by_day
+    params = [pytest.param(name, marks=[pytest.mark.core] * (name in core)) for name in formats]
+    metafunc.parametrize("table_format", params, indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -69,7 +82,7 @@ def in_root() -> None:
     os.chdir(ROOT)
     os.environ.pop("TIDEMARK_CONNECTION_SHOP", None)  # with it the project has more feeds
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")  # one session sees hundreds of tables
-    if not NIGHTLY:
+    if not is_night("query plans"):
         os.environ.setdefault("PYSPARK_SUBMIT_ARGS", FEW_ROWS)
         os.environ.setdefault("TIDEMARK_JAVA_OPTIONS", QUICK_COMPILER)
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
@@ -88,30 +101,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 ONLY_TABLES = ("--exclude-resource-type", "test", "unit_test")  # a story runs its data tests once
-FORMATS = ["delta", "iceberg"]
-nightly = pytest.mark.skipif(not NIGHTLY, reason="at night; what covers it by day: docs/testing.md")
-BY_DAY = FORMATS if NIGHTLY else FORMATS[:1]
-
-
-def _on(formats: list[str], *, core: bool = False) -> pytest.MarkDecorator:
-    """Run a test on formats; `make test` runs its Delta if it is `core`."""
-    marks = {"delta": [pytest.mark.core] if core else []}
-    params = [pytest.param(name, marks=marks.get(name, [])) for name in formats]
-    return pytest.mark.parametrize("table_format", params, indirect=True)
-
-
-both_formats, core_on_delta = _on(FORMATS), _on(FORMATS, core=True)
-# for what is done alike on both formats; histories, reading, and the whole project run on both each time
-both_formats_nightly, core_on_delta_nightly = _on(BY_DAY), _on(BY_DAY, core=True)
-# on Delta at night, where another test has it on Delta each time: on Iceberg it takes half the time
-delta_nightly = _on(FORMATS if NIGHTLY else FORMATS[1:])
 
 
 @pytest.fixture
 def table_format(
     request: pytest.FixtureRequest, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    """The format of a test's tables: Delta, or both in turn for a test that is marked `both_formats`."""
+    """The format of a test's tables: Delta, or those of the test's marker `formats`."""
     chosen = getattr(request, "param", "delta")
     if chosen == "delta":
         yield chosen

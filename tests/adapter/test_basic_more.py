@@ -24,9 +24,9 @@ from dbt.tests.adapter.utils.test_source_freshness_custom_info import BaseCalcul
 from dbt.tests.adapter.utils.test_timestamps import BaseCurrentTimestamps
 from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
 
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 CATALOG = {
     "role": getpass.getuser(),

@@ -32,9 +32,9 @@ from dbt.tests.adapter.query_comment.test_query_comment import (
 )
 from dbt.tests.adapter.sample_mode.test_sample_mode import BaseSampleModeTest
 
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 
 class TestClonePossible(BaseClonePossible):

@@ -22,9 +22,9 @@ from dbt.tests.adapter.constraints.test_constraints import (
 )
 
 from tests.adapter.suite import is_stock
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 QUOTED_YML = fixtures.model_quoted_column_schema_yml.replace('"from"', "`from`")
 ROWS = """

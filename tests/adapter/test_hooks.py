@@ -25,9 +25,9 @@ from dbt.tests.adapter.hooks.test_model_hooks import (
 from dbt.tests.adapter.hooks.test_run_hooks import BaseAfterRunHooks, BasePrePostRunHooks
 
 from tests.adapter.suite import ADAPTER
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 
 class InSpark:

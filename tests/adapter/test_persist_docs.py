@@ -12,9 +12,9 @@ from dbt.tests.adapter.persist_docs.test_persist_docs import (
     BasePersistDocsQuotedDescriptionNotAppliedOnMismatch,
 )
 
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 
 class TestPersistDocs(BasePersistDocs):

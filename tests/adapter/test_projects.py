@@ -28,9 +28,9 @@ from dbt.tests.util import check_relations_equal, run_dbt
 from pyspark.sql import SparkSession
 
 from tests.adapter.suite import profile_target
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 
 def created_view(model: str) -> str:

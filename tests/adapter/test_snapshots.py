@@ -24,9 +24,9 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
     BaseSnapshotMultiUniqueKey,
 )
 
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 
 class TestSnapshotCheckCols(BaseSnapshotCheckCols):

@@ -16,9 +16,9 @@ from dbt.tests.adapter.store_test_failures_tests.test_store_test_failures import
     BaseStoreTestFailuresLimit,
 )
 
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 
 class TestStoreTestFailuresAsInteractions(StoreTestFailuresAsInteractions):

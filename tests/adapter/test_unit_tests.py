@@ -17,9 +17,9 @@ from dbt.tests.adapter.unit_testing.test_types import (
     BaseUnitTestingVarcharFixtureNoTruncation,
 )
 
-from tests.conftest import nightly
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, nightly]
+pytestmark = [pytest.mark.R1, nightly("adapter")]
 
 VALUES = [  # in SQL, in YAML
     ["1", "1"],

@@ -12,7 +12,8 @@ from python_ingest.files import contents
 from python_ingest.files.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
 from python_ingest.files.formats.json_text import HALF, HUGE
 from python_ingest.files.formats.lines import HOLDS_NUL
-from tests.conftest import MakeFeed, nightly
+from tests.conftest import MakeFeed
+from tests.night import nightly
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
 
@@ -209,8 +210,8 @@ def test_json_files_that_would_be_altered(make_feed: MakeFeed) -> None:
     [
         {},
         {"multi_line": True},
-        pytest.param({"encoding": "windows-1252"}, marks=nightly),
-        pytest.param({"header": False}, marks=nightly),
+        pytest.param({"encoding": "windows-1252"}, marks=nightly("wide files")),
+        pytest.param({"header": False}, marks=nightly("wide files")),
     ],
     ids=str,
 )

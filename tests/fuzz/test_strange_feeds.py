@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import NIGHTLY, ROOT
+from tests.conftest import ROOT
 from tests.fuzz.strange_feeds import Record, StrangeFeed, strange_feed
+from tests.night import is_night
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.add_feed import add_feed
 from tidemark.cli.build import DATA_ONLY, build_models
@@ -22,7 +23,7 @@ from tidemark.cli.land import land
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
-FEEDS = 300 if NIGHTLY else 3
+FEEDS = 300 if is_night("feeds") else 3
 GROUP = 20  # feeds in one project
 
 

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 from dev.servers.object_store import object_store
-from tests.conftest import NIGHTLY
 from tests.kills.chain import Chain, Link
 from tests.kills.points import POINTS, Point
+from tests.night import is_night
 from tidemark.spark.server.watchdog import watchdog
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.spark]
 Links = dict[Point, "Future[Link]"]
 AT_ONCE = 2  # chains
 POINTS_OF_ONE_CHAIN = 6  # points that one chain takes alone: each lake costs a first run
-CHOSEN = [point for point in POINTS if NIGHTLY or not point.nightly]
+CHOSEN = [point for point in POINTS if is_night("kill points") or not point.nightly]
 
 
 @pytest.fixture(scope="module")

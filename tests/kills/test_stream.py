@@ -14,13 +14,13 @@ from pyspark.sql import SparkSession
 
 from dev.servers.kafka import Kafka, kafka
 from dev.servers.spark_cluster import SparkCluster, spark_cluster
-from tests.conftest import NIGHTLY
 from tests.kills.reader import Reader, kill
 from tests.kills.stream import LAND, RUN, check, send
+from tests.night import is_night
 
 pytestmark = pytest.mark.R5
-MESSAGES = 1_000_000 if NIGHTLY else 100_000
-KILLED_AT = (2, 3) if NIGHTLY else (2,)  # commits; the first one makes the table
+MESSAGES = 1_000_000 if is_night("stream") else 100_000
+KILLED_AT = (2, 3) if is_night("stream") else (2,)  # commits; the first one makes the table
 PATIENCE = 600
 
 
@@ -33,7 +33,7 @@ def broker() -> Iterator[Kafka]:
 @pytest.fixture
 def cluster() -> Iterator[SparkCluster | None]:
     """Two workers at night. By day, tests/lakehouse/test_cluster.py kills a worker."""
-    if not NIGHTLY:
+    if not is_night("stream"):
         yield None
         return
     with spark_cluster(workers=2) as started:

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from dev.servers.postgresql import Postgres, postgres
-from tests.conftest import NIGHTLY
 from tests.kills.chain import QUICK
 from tests.kills.points import BRONZE, Point
 from tests.kills.reader import Reader
+from tests.night import is_night
 
 pytestmark = pytest.mark.R3
 PATIENCE = 600
@@ -56,7 +56,7 @@ def test_killed_landings_of_a_table(spark: SparkSession, server: Postgres, tmp_p
     with server.connect("shop") as shop:
         for statement in ORDERS:
             shop.execute(statement.encode())
-        points = [point for point in POINTS if NIGHTLY or not point.nightly]
+        points = [point for point in POINTS if is_night("kill points") or not point.nightly]
         for point in points:
             process = reader.start(KILLED.format(point, str(tmp_path / "reached")) + LAND)
             output, _ = process.communicate(timeout=PATIENCE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import delta_nightly, latest_version
+from tests.conftest import latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -75,7 +75,7 @@ def last_audits(project: FixtureProject) -> list[Any]:
 
 
 @pytest.mark.core
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_batch_whose_tests_fail_is_never_in_the_table(audited: FixtureProject) -> None:
     """R1.4, R2.5: not the first batch, nor a later one; the next run reads the same rows again."""
     spark, table = audited.spark, audited.table("summed")

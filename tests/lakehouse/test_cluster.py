@@ -19,8 +19,9 @@ from dev.servers.object_store import object_store
 from dev.servers.postgresql import Postgres, postgres
 from dev.servers.spark_cluster import SparkCluster, spark_cluster
 from dev.simulators.user_events import simulate_user_events
-from tests.conftest import NIGHTLY, ROOT, content_of
+from tests.conftest import ROOT, content_of
 from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
+from tests.night import is_night
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 TABLES = 6  # that dbt builds from the feed
@@ -68,8 +69,10 @@ def test_a_cluster_makes_the_same_tables(
     """R1.5, R2.3: files in an object store, catalog in PostgreSQL, a worker killed in mid-run; an erasure."""
     with object_store(tmp_path / "store") as store, postgres() as database:
         bucket = store.bucket("lakes")
-        erased = f"user_id={PERSON}" if NIGHTLY else ""
-        order = Order(files, str(bucket / "raw" / FEED), str(tmp_path / "found.json"), erased, NIGHTLY)
+        erased = f"user_id={PERSON}" if is_night("cluster") else ""
+        order = Order(
+            files, str(bucket / "raw" / FEED), str(tmp_path / "found.json"), erased, is_night("cluster")
+        )
         (tmp_path / "order.json").write_text(json.dumps(asdict(order)), encoding="utf-8")
         environment = os.environ | store.environment | {
             "DBT_TARGET": "cluster",
@@ -106,7 +109,7 @@ def test_a_cluster_makes_the_same_tables(
         assert not erased or [path for path in written if PERSON in content_of(path)] == []
     assert cluster.alive() == 1
     assert most[0] >= TABLES
-    assert set(found.differing.values()) == ({0} if NIGHTLY else set())
+    assert set(found.differing.values()) == ({0} if is_night("cluster") else set())
     assert found.written == local.written
     assert found.written[-1] == 0
     assert {table: len(rows) for table, rows in found.rows.items()} == {

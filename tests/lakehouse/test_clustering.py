@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import ROOT, both_formats_nightly, latest_version
+from tests.conftest import ROOT, latest_version
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.maintain import declared_clustering, maintain_tables, show_plan
@@ -36,7 +36,7 @@ sources:
 """
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_new_files_are_clustered_and_trigger_nothing(
     guarded: Guarded, table_format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,7 +86,7 @@ def test_new_files_are_clustered_and_trigger_nothing(
     assert guarded.messages("guarded") == {"guarded": "no change"}
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_only_partitions_with_new_files_are_rewritten(
     spark: SparkSession, prefix: str, table_format: str
 ) -> None:
@@ -130,7 +130,7 @@ def _files(spark: SparkSession, table: str) -> set[str]:
     return set(spark.table(table).inputFiles())
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_log_is_cleaned_up_to_what_is_kept(spark: SparkSession, prefix: str, table_format: str) -> None:
     """R4.4: young versions can be read afterwards; a table of an earlier version gets its retention."""
     spark.sql(f"create schema {prefix}")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import delta_nightly
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import output
@@ -41,7 +40,7 @@ def put(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None:
     """R1.5, R2.1: changed SQL, macro or variable; comments and blanks are no change."""
     put(edited / "guarded.sql", LATEST, "-- the newest alone\n" + LATEST.replace(" ", "  "))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import both_formats, latest_version
+from tests.conftest import latest_version
 from tests.lakehouse.conftest import Guarded
 
 
@@ -56,7 +56,7 @@ def test_descriptions_are_kept_and_written_once(guarded: Guarded) -> None:
 
 
 @pytest.mark.R1
-@both_formats
+@pytest.mark.formats(day="delta iceberg")
 def test_a_seed_keeps_nulls_apostrophes_and_backslashes(guarded: Guarded) -> None:
     """R1.5: stock dbt-spark makes NULL the text None, breaks on O'Brien, and rewrites on every run."""
     assert not guarded.dbt("seed").failed

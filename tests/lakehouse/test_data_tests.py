@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, both_formats_nightly, delta_nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tidemark.engine.incremental import row_by_row
 from tidemark.engine.project import Project
@@ -46,7 +46,7 @@ WHOLE = ("--vars", "full_tests: true")
 
 
 @pytest.mark.core
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_failed_test_fails_until_its_rows_are_corrected(cases: FixtureProject) -> None:
     """R1.4: a run without new rows does not make it pass; unique checks new keys against the whole table."""
     source = cases.create_source("readings_in", COLUMNS)
@@ -196,7 +196,7 @@ def test_rows_of_an_untested_run_are_tested_later(cases: FixtureProject) -> None
     ]
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_landed_row_without_an_outcome_is_found(cases: FixtureProject) -> None:
     """R1.4: read = accounted for, on the first run and later; the record says what became of each row."""
     source = cases.create_source("readings_in", COLUMNS)

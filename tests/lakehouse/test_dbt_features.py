@@ -13,8 +13,9 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from tests.artifacts import check_catalog, check_nodes, check_results
-from tests.conftest import ROOT, both_formats_nightly, nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject
+from tests.night import nightly
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 FAILS = ("--vars", "{fails: 'yes'}")
@@ -77,7 +78,7 @@ def production(features: Features, tmp_path: Path) -> Features:
     return made
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_deferred_tables_are_read_by_their_changes(
     features: Features, production: Features, table_format: str
 ) -> None:
@@ -111,8 +112,8 @@ def test_deferred_tables_are_read_by_their_changes(
     assert [row[1] for row in features.rows("daily")] == [10, 20, 30]
 
 
-@nightly
-@both_formats_nightly
+@nightly("features")
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_clone_is_completed_by_the_next_run(
     features: Features, production: Features, table_format: str
 ) -> None:
@@ -145,7 +146,7 @@ def test_a_clone_is_completed_by_the_next_run(
     assert "which the state names, does not exist in this lake" in lost
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_commands_and_options(features: Features) -> None:
     """`--empty` seeds, versions, groups, ephemeral models, `dbt retry`, freshness, refusals; R1.4, R1.5."""
     for _ in range(2 if IS_NEW else 0):
@@ -190,8 +191,8 @@ def test_commands_and_options(features: Features) -> None:
     assert not features.spark.catalog.tableExists(features.table("calls_function"))
 
 
-@nightly
-@both_formats_nightly
+@nightly("features")
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_one_batch_is_retried(features: Features) -> None:
     """`--event-time-start`, `--event-time-end`, and `dbt retry` of a microbatch model; R1.5."""
     features.messages("build", "--select", "days", "orders", "--exclude-resource-type", "test")
@@ -204,8 +205,8 @@ def test_one_batch_is_retried(features: Features) -> None:
     assert [row[0] for row in features.rows("batches")] == [1, 2, 3]
 
 
-@nightly
-@both_formats_nightly
+@nightly("features")
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_commands_that_read(features: Features, table_format: str) -> None:
     """`show`, `compile`, `docs generate`, `run-operation`, unit tests, saved queries; R1."""
     built = features.messages("build", "--select", "days", "orders+", "time_spine", "--exclude", "batches")

@@ -15,8 +15,9 @@ from pyspark.sql import functions as f
 
 from python_ingest.land import LandingOptions
 from python_ingest.ops.erasures import ERASURE_KEY
-from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, content_of, delta_nightly
+from tests.conftest import ONLY_TABLES, ROOT, content_of
 from tests.lakehouse.conftest import FIXTURES
+from tests.night import is_night
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.erase import erase_person
 from tidemark.cli.land import land
@@ -52,7 +53,7 @@ PLANNED = (
     "people_1.csv, people_2.csv: files of the feed",
     "models/silver/rejected_people.sql: files of the project",
 )
-KILLED_AFTER = range(1, 19) if NIGHTLY else (3,)  # steps: 3 is after bronze
+KILLED_AFTER = range(1, 19) if is_night("erasure") else (3,)  # steps: 3 is after bronze
 BUILT = 9  # steps up to the last that deletes no earlier versions
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -144,7 +145,7 @@ def copy_people(people: People) -> None:
     spark.sql(f"drop table {stray} purge")
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_person_is_erased(
     people: People, prefix: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

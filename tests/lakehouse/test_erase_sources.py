@@ -14,8 +14,9 @@ from pyspark.sql import SparkSession
 from dev.servers.kafka import kafka
 from dev.servers.postgresql import postgres
 from python_ingest.ops.erasures import ERASURE_KEY
-from tests.conftest import ONLY_TABLES, ROOT, both_formats_nightly, content_of, nightly
+from tests.conftest import ONLY_TABLES, ROOT, content_of
 from tests.lakehouse.conftest import FixtureProject
+from tests.night import nightly
 from tidemark.cli.erase import erase_person
 from tidemark.cli.land import land
 from tidemark.engine.project.build import build
@@ -68,7 +69,7 @@ def sources(
 
 
 @pytest.mark.R3
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_row_of_an_erased_person_does_not_land_again(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,8 +117,8 @@ def test_a_row_of_an_erased_person_does_not_land_again(
 
 
 @pytest.mark.R5
-@nightly
-@both_formats_nightly
+@nightly("erasure")
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_message_that_the_topic_still_has_keeps_its_place_alone(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

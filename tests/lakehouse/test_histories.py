@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import core_on_delta_nightly
 from tests.lakehouse.conftest import FixtureProject
 from tests.lakehouse.histories import (
     BATCHES,
@@ -35,7 +34,7 @@ ROUNDS = 12
 
 
 @pytest.mark.R4
-@core_on_delta_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
 def test_every_batch_ends_in_what_the_whole_history_says(
     spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

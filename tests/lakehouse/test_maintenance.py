@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import both_formats_nightly, latest_version
+from tests.conftest import latest_version
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import TidemarkError
 from tidemark.lake.retention import KEPT_SNAPSHOTS, Kept
 from tidemark.maintain.maintenance import chosen_tables, compact, expire
 from tidemark.maintain.maintenance_plan import plan
 
-pytestmark = [pytest.mark.R4, both_formats_nightly]
+pytestmark = [pytest.mark.R4, pytest.mark.formats(day="delta", night="delta iceberg")]
 
 
 @pytest.mark.core

@@ -15,7 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dev.simulators.user_events import simulate_user_events
-from tests.conftest import NIGHTLY, ONLY_TABLES, ROOT, Lakehouse
+from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
+from tests.night import is_night
 from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.explain import Plan, explain
 from tidemark.engine.verify.verify import verify
@@ -96,7 +97,7 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         story.explained = explain(spark, [])
         for layer in ("silver", "gold"):  # dbt's commands as a user types them
             invoke_dbt(["--quiet", "run", "--select", layer])
-        story.note("sent again", rows=NIGHTLY)
+        story.note("sent again", rows=is_night("full refresh"))
         yield story
         spark.conf.set(GENERATED_CODE, before)
 
@@ -250,7 +251,7 @@ def test_the_commands_by_layer(story: Story, monkeypatch: pytest.MonkeyPatch) ->
     """R1.5: dbt's commands as a user types them; at night a full refresh, row for row in every model."""
     monkeypatch.setenv("TIDEMARK_SCHEMA", "story")
     monkeypatch.setenv("TIDEMARK_RAW", str(story.lakehouse.raw))
-    if NIGHTLY:  # `verify` above computes it each time
+    if is_night("full refresh"):  # `verify` above computes it each time
         invoke_dbt(["--quiet", "run", "--select", "silver", "--full-refresh"])
         invoke_dbt(["--quiet", "run", "--select", "gold", "--full-refresh"])
         assert {name: story.lakehouse.rows(name) for name in RESULTS} == story.rows["sent again"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import both_formats_nightly, core_on_delta_nightly, latest_version
+from tests.conftest import latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 pytestmark = pytest.mark.R2
@@ -16,7 +16,7 @@ VISITS = "visit_id string, visit_day date, page string"
 
 
 @pytest.mark.R4
-@core_on_delta_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
 def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
     """R4.3: John becomes Johnny, Mary is inserted, Sam is untouched."""
     source = cases.create_source("customers_in", CUSTOMERS)
@@ -39,7 +39,7 @@ def test_the_newest_row_of_a_composite_key_wins(cases: FixtureProject) -> None:
 
 
 @pytest.mark.core
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     """R2.4: no run keeps a random row of a key, neither the first nor a later one."""
     source = cases.create_source("customers_in", CUSTOMERS)
@@ -54,7 +54,7 @@ def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     assert cases.rows("doubled") == [(1, None, "A")]
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 @pytest.mark.R1
 def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProject) -> None:
     """R1.2: as keys, as newest_by, for pruning, as names of measures."""
@@ -94,7 +94,7 @@ def test_pruning_reads_only_the_files_of_the_batch(cases: FixtureProject) -> Non
     ]
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
     """R2.4: with another key or pruning, earlier rows would stay next to new rows."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
@@ -121,7 +121,7 @@ def test_an_unsafe_pruning_is_refused(cases: FixtureProject) -> None:
     assert "but a row differs" in refresh.failed[0][1]
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 @pytest.mark.R5
 def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
     """R5.3: touched partitions only; an emptied one goes; no session setting stays changed."""
@@ -155,7 +155,7 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
 
 
 @pytest.mark.R5
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_dates_are_rebuilt_from_what_was_read(cases: FixtureProject) -> None:
     """R5.5: only what the table has read, only these dates; a model that was never built is refused."""
     source = cases.create_source("visits_in", VISITS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import ROOT, both_formats_nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import FIXTURES, FixtureProject
 from tidemark.engine.explain import explain
 from tidemark.engine.verify.verify import verify
@@ -73,7 +73,7 @@ def orders(spark: SparkSession, prefix: str, table_format: str, monkeypatch: pyt
     return Orders(spark, prefix)
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_each_setting_is_followed_or_refused_by_name(orders: Orders, table_format: str) -> None:
     """Columns that a source gains, keys in another case, partitions, folders, headers; R1.4, R3.4."""
     first = orders.dbt("run")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import both_formats_nightly
 from tests.lakehouse.strange import StrangeProject
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -59,7 +58,7 @@ REFUSED = {
 }
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_columns_of_any_name_and_type_are_kept_or_refused(
     spark: SparkSession, prefix: str, table_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

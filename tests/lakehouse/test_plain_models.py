@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, both_formats_nightly, delta_nightly, latest_version
+from tests.conftest import ROOT, latest_version
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import UnprovenError
 from tidemark.cli.verify import show_verdicts
@@ -50,7 +50,7 @@ def models(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.core
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -> None:
     """R2.1, R2.2: late and moved rows count, emptied groups go, and `verify` proves it."""
     (models / "plain.sql").write_text(PLAIN)
@@ -249,7 +249,7 @@ BY_HAND = (
 )
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_manual_change_is_reported_and_the_table_rebuilt(guarded: Guarded) -> None:
     """R1.5: with no news of the source, too; what read the table follows. No row is deleted unasked."""
     guarded.insert("(1, 5), (2, 7)")

@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import IllegalArgumentException
 
 from benchmarks.measuring import timed_statements
-from tests.conftest import both_formats, delta_nightly, latest_version, take_back
+from tests.conftest import latest_version, take_back
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tidemark.lake.jvm import java_class
 from tidemark.lake.table_format import location_of
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.R1, pytest.mark.R2]
 
 @pytest.mark.core
 @pytest.mark.R4
-@both_formats
+@pytest.mark.formats(day="delta iceberg")
 def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_format: str) -> None:
     """R4.2: consumed up to one version: what the next added is read, and the checkpoint is that one."""
     guarded.insert("(1, 5), (2, 5)")
@@ -54,7 +54,7 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
     assert guarded.mark("guarded").version == last
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_changes_are_read_once_for_all_that_read_them(
     guarded: Guarded, tmp_path: Path, table_format: str
 ) -> None:

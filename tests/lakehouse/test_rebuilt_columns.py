@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, delta_nightly, latest_version
+from tests.conftest import ROOT, latest_version
 from tests.lakehouse.conftest import Guarded
 from tests.lakehouse.test_code_changes import put
 from tests.lakehouse.test_plain_models import PLAIN
@@ -49,7 +49,7 @@ def rebuilt(guarded: Guarded, model: str = "guarded", columns: str = "doubled", 
     return guarded.dbt("run", "--select", model, "--vars", json.dumps(given))
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_new_column_is_filled_and_the_marks_stay(guarded: Guarded, edited: Path) -> None:
     """R3.4: in steps by a condition, too; what is not read yet is read by the next run, incrementally."""
     guarded.insert("(4, 9)")

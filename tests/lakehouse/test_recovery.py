@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import (
-    MakeFeed,
-    both_formats_nightly,
-    core_on_delta_nightly,
-    delta_nightly,
-    latest_version,
-)
+from tests.conftest import MakeFeed, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
 
 pytestmark = pytest.mark.R1
 
 
 @pytest.mark.core
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_row_that_moves_changes_both_groups(guarded: Guarded) -> None:
     """R1.5: a row that moves changes the key that it left and the one that it joins; an empty key goes."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
@@ -49,7 +43,7 @@ def test_an_interrupted_run_is_completed_by_the_next_one(guarded: Guarded) -> No
 
 
 @pytest.mark.R4
-@core_on_delta_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
 def test_a_replaced_source_is_read_in_full(guarded: Guarded) -> None:
     """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: gaps are detected."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
@@ -92,7 +86,7 @@ def test_a_table_changed_by_another_writer_is_rebuilt(guarded: Guarded) -> None:
     assert guarded.rows("totals") == [(5, 2), (6, 1), (8, 1)]
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_rows_inserted_and_deleted_between_two_runs_are_ignored(cases: FixtureProject) -> None:
     """R1.5: a largest value of a version that nothing has read is not the largest of the present rows."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
@@ -105,7 +99,7 @@ def test_rows_inserted_and_deleted_between_two_runs_are_ignored(cases: FixturePr
     assert cases.rows("pair_spans") == [(5, 1, 1, 1), (6, 1, 2, 2)]
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_changes_of_a_table_that_lost_rows_are_refused(cases: FixtureProject) -> None:
     """R1.5: new and updated rows cannot say what went, so the model would keep it."""
     source = cases.create_source("pairs_in", "id int, value int, sent int")
@@ -136,7 +130,7 @@ def test_a_changed_table_that_is_joined_as_it_is_rebuilds_the_model(cases: Fixtu
     assert cases.rows("pairs_labelled") == [(1, "five"), (2, "six")]
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_lost_files_that_land_again_change_no_other_row(cases: FixtureProject, make_feed: MakeFeed) -> None:
     """R1.5: an older file that comes back wins over no newer one: silver is as it was before the loss."""
     columns = {"id": "string", "name": "string", "sent": "string"}

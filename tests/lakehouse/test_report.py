@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import ROOT, FeedFolder, delta_nightly
+from tests.conftest import ROOT, FeedFolder
 from tests.lakehouse.conftest import FixtureProject
 from tidemark.base.output import output
 from tidemark.cli.report import write_report
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.R2
 LOSSY = ("build", "--select", "lossy", "rejected_lossy")
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_the_report_equals_the_state_tables(
     cases: FixtureProject, people: FeedFolder, tmp_path: Path
 ) -> None:

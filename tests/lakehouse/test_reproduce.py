@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dbt.cli.main import dbtRunner
 
-from tests.conftest import ROOT, both_formats_nightly, delta_nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import TidemarkError, VerificationError
 from tidemark.cli.reproduce import reproduce_run
@@ -90,7 +90,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         expire(guarded.spark, guarded.table(model), 0, f"{guarded.prefix}_ops")
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_the_lake_is_read_as_of_a_run(guarded: Guarded, models: Path) -> None:
     """R4.4: sources, models, a view and a seed; tests see it whole; nothing is written or recorded."""
     guarded.insert("(1, 5), (2, 5)")
@@ -140,7 +140,7 @@ def _build(guarded: Guarded, *options: str) -> None:
     assert guarded.dbt("build", "--exclude-resource-type", "test", *options).failed == []
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_run_is_reproduced_from_its_commit(
     guarded: Guarded, models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.files.landing import Lander
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.ops.ingested_files import IngestedFiles
-from tests.conftest import ONLY_TABLES, ROOT, delta_nightly, latest_version, take_back
+from tests.conftest import ONLY_TABLES, ROOT, latest_version, take_back
 from tests.lakehouse.conftest import FIXTURES
 from tidemark.base.errors import LandingError
 from tidemark.engine.project.build import build
@@ -126,7 +126,7 @@ def _killed_in(owner: Any, method: str, stock: Stock) -> None:
             stock.land()
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_silver_follows_the_files_that_are_there(stock: Stock) -> None:
     """R1.2: a row is removed, a file is removed and comes back, a landing is killed, in any order."""
     stock.write("a.csv", ("1", "10", 1), ("2", "20", 1), ("3", "30", 1))

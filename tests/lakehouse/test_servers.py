@@ -18,9 +18,10 @@ from pyspark.sql import SparkSession
 
 from dev.servers.programs import free_port
 from dev.servers.spark_thrift import spark_thrift
-from tests.conftest import NIGHTLY, ROOT
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import FIXTURES, FixtureProject
 from tests.lakehouse.histories import BATCHES, SCHEMA, random_history
+from tests.night import is_night
 from tidemark.lake.table_format import append, location_of
 from tidemark.operate.report.reading import read_report
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -133,7 +134,7 @@ def test_servers_build_what_an_embedded_spark_builds(
     landed = local.create_source("histories_in", SCHEMA)
     chance = random.Random(7)
     rows = [row for number in range(40) for row in random_history(number, chance)]
-    kinds = {"connect": connect, "thrift": thrift} if NIGHTLY else {"connect": connect}
+    kinds = {"connect": connect, "thrift": thrift} if is_night("thrift") else {"connect": connect}
     with ExitStack() as started:
         servers = [started.enter_context(start(tmp_path / name)) for name, start in kinds.items()]
         for server in servers:

@@ -17,13 +17,13 @@ from dev.simulators.targets import PostgresTarget
 from python_ingest.feeds.declarations import TableFeed
 from python_ingest.postgresql.landing import TableLander
 from python_ingest.postgresql.outcome import LandedTable
-from tests.conftest import NIGHTLY
+from tests.night import is_night
 from tidemark.base.connections import connection
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R3, pytest.mark.R2]
-DAYS = 20 if NIGHTLY else 8
+DAYS = 20 if is_night("shop") else 8
 ROWS, START = 200, date(2025, 3, 26)  # clocks are put forward in Berlin on 2025-03-30
 COLUMNS = {
     "customers": "customer_id, name, email, {created_at}, {updated_at}",

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import both_formats, latest_version
+from tests.conftest import latest_version
 from tests.lakehouse.conftest import FixtureProject
 
 
 @pytest.mark.R2
-@both_formats
+@pytest.mark.formats(day="delta iceberg")
 def test_a_snapshot_keeps_what_was(cases: FixtureProject, table_format: str) -> None:
     """R2.2: a changed row gets a new state, a deleted one ends; nothing new commits nothing on Delta.
 

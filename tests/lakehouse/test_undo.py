@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import NIGHTLY, ROOT, both_formats_nightly, delta_nightly, nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject, Guarded
 from tests.lakehouse.test_plain_models import PLAIN
+from tests.night import is_night, nightly
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
 from tidemark.cli.diff import show_differences
@@ -50,7 +51,7 @@ def _rows(fixture: FixtureProject, *tables: str) -> Rows:
     return {table: fixture.rows(table) for table in tables or MODELS}
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_run_is_undone_and_run_again(
     guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +85,7 @@ def test_a_run_is_undone_and_run_again(
     assert {table.message for table in guarded.dbt("build").tables} == {"no change"}
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_a_killed_undo_is_completed_or_corrected(guarded: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: after the first table, and before the record: the same command finishes it, a run corrects it."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")
@@ -103,7 +104,7 @@ def test_a_killed_undo_is_completed_or_corrected(guarded: Guarded, monkeypatch: 
                 _undo(guarded, run, with_later=True)
 
     run = _last_run(guarded)
-    for after_tables in (1, 2) if NIGHTLY else (1,):
+    for after_tables in (1, 2) if is_night("undo") else (1,):
         kill(after_tables, run)
         assert guarded.rows("totals") == before["totals"]
         assert (guarded.rows("guarded") == before["guarded"]) == (after_tables == 2)
@@ -130,7 +131,7 @@ def _kills(method: Callable[..., Any], after: int) -> Callable[..., Any]:
     return killed
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_later_runs_are_named(guarded: Guarded) -> None:
     """R4.4: nothing is set back then; with the later runs, all of them are."""
     guarded.insert("(1, 5), (2, 5)")
@@ -162,8 +163,8 @@ def test_later_runs_are_named(guarded: Guarded) -> None:
     assert _rows(guarded) == after
 
 
-@nightly
-@both_formats_nightly
+@nightly("undo")
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_what_cannot_be_set_back_is_named(guarded: Guarded) -> None:
     """R4.4: a table that was changed by hand, whose versions are gone, or that is gone itself."""
     guarded.insert("(1, 5), (2, 5)")
@@ -199,7 +200,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         expire(guarded.spark, table, 0, f"{guarded.prefix}_ops")
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_what_a_first_run_created_is_dropped(cases: FixtureProject) -> None:
     """R1.5: with its tests and its snapshot; what they had seen is forgotten, so no failure is hidden."""
     cases.spark.sql(f"create schema {cases.prefix}_ops")  # a state table of an earlier version

@@ -12,7 +12,7 @@ import pytest
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-from tests.conftest import ROOT, both_formats_nightly, delta_nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject
 from tidemark.engine.explain import explain
 from tidemark.engine.verify.verify import verify
@@ -55,7 +55,7 @@ def proofs(project: FixtureProject, *models: str) -> dict[str, Any]:
     }
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_each_model_is_written_in_its_own_way(ways: FixtureProject) -> None:
     """R2.2: sampled first, then whole, then over a source that has lost a row and got one."""
     seeded = results(ways, "seed")
@@ -90,7 +90,7 @@ def test_each_model_is_written_in_its_own_way(ways: FixtureProject) -> None:
     assert unproven == {"appended": "incremental_strategy append adds the rows of each run"}
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_rows_of_other_writers_stay(ways: FixtureProject) -> None:
     """R1.5: a run that would delete them stops; a sample is not written over a complete table."""
     results(ways, "seed")

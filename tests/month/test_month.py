@@ -17,12 +17,13 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from tests.conftest import NIGHTLY, ROOT, content_of
+from tests.conftest import ROOT, content_of
 from tests.kills.chain import PATIENCE, QUICK
 from tests.month.people import ERASED, Feed, lines_of
+from tests.night import is_night
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R4, pytest.mark.R5, pytest.mark.spark]
-DAYS, LEFT_OUT = (28, ()) if NIGHTLY else (7, ("people_history", "rejected_people"))
+DAYS, LEFT_OUT = (28, ()) if is_night("month") else (7, ("people_history", "rejected_people"))
 SMALL = "160m"  # the lake's disk
 TESTED = """
 models:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import both_formats_nightly, nightly
+from tests.night import nightly
 from tests.packages.conftest import MakeProject
 from tidemark.engine.incremental import row_by_row
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2, nightly]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, nightly("packages")]
 IN_FULL = {"days", "all_ids", "numbers", "found_statuses"}
 OF_ROWS = {  # tests that read the rows gained; each other one reads the whole table
     "dbt_utils": {
@@ -31,7 +31,7 @@ OF_COLUMNS = {  # these look at the names and types of columns only
 OF_STATISTICS = {"recency", "not_accepted_values"}  # Delta's log has the highest date, and skips the file
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_models_written_with_packages_equal_their_rebuild(with_packages: MakeProject) -> None:
     """R2.2: with dbt_utils and dbt_date; after changed rows, and after a column that a pivot finds."""
     project = with_packages()

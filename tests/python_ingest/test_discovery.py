@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from python_ingest.feeds.paths import as_uri, regex_of
-from tests.conftest import FeedFolder, MakeFeed, both_formats_nightly, core_on_delta_nightly
+from tests.conftest import FeedFolder, MakeFeed
 from tidemark.base.errors import LandingError
 
 NAMES = ["a b.csv", "100%.csv", "ü\u00a0€.csv", "a+b=c&d.csv", "[1]{2}.csv", "it's #1;~^`|.csv", "q?.csv"]
@@ -24,7 +24,7 @@ def at(path: Path, clock: str) -> None:
 
 
 @pytest.mark.R4
-@core_on_delta_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
 def test_only_files_after_the_checkpoint_are_read(make_feed: MakeFeed) -> None:
     """R4.1: order1 2:00, order2 3:00, order3 4:00; the checkpoint says 3:00: only order3 is read."""
     orders = make_feed(discovery="modified_after", overlap="0 seconds")
@@ -42,7 +42,7 @@ def test_only_files_after_the_checkpoint_are_read(make_feed: MakeFeed) -> None:
 
 
 @pytest.mark.R4
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_an_overlap_covers_late_files(make_feed: MakeFeed) -> None:
     """R4.1: a file that appears late with an older time is landed within the overlap, and once."""
     orders = make_feed(discovery="modified_after", overlap="90 minutes")

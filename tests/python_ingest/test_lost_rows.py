@@ -14,16 +14,8 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.files.landing import Lander
 from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_files import IngestedFiles
-from tests.conftest import (
-    ROOT,
-    FeedFolder,
-    MakeFeed,
-    both_formats_nightly,
-    core_on_delta_nightly,
-    delta_nightly,
-    nightly,
-    take_back,
-)
+from tests.conftest import ROOT, FeedFolder, MakeFeed, take_back
+from tests.night import nightly
 from tidemark.base.errors import LandingError
 from tidemark.operate.status.feeds import feed_states
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -62,7 +54,7 @@ def _jobs(spark: SparkSession, group: str) -> int:
     return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
 
 
-@core_on_delta_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
 def test_the_landing_stops_where_landed_rows_are_gone(make_feed: MakeFeed) -> None:
     """R1.5: deleted rows or a restored version: files and cause are named; a restore resumes the landing."""
     people = make_feed()
@@ -89,7 +81,7 @@ def test_the_landing_stops_where_landed_rows_are_gone(make_feed: MakeFeed) -> No
         people.land()
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_lost_files_land_again_each_row_once(make_feed: MakeFeed) -> None:
     """R1.5: under their own batches; what was left of a file does not double; the next landing is quiet."""
     people = make_feed(on_lost_rows="land_again")
@@ -160,7 +152,7 @@ def test_a_table_created_anew_is_noticed(make_feed: MakeFeed) -> None:
     assert make_feed().land().settled is None
 
 
-@both_formats_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg")
 def test_an_accepted_loss_covers_only_its_rows(make_feed: MakeFeed) -> None:
     """R1.5: reported once; the next landing does not stop, and rows lost later are reported, too."""
     people = make_feed(on_lost_rows="accept")
@@ -182,7 +174,7 @@ def test_an_accepted_loss_covers_only_its_rows(make_feed: MakeFeed) -> None:
     ]
 
 
-@core_on_delta_nightly
+@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
 def test_commits_that_keep_rows_raise_no_doubt(make_feed: MakeFeed, spark: SparkSession) -> None:
     """R1.5: columns, properties, compaction, rows added; and to know that takes no Spark job."""
     people = make_feed()
@@ -253,7 +245,7 @@ def test_replayed_records_and_older_versions_of_a_file_are_counted(make_feed: Ma
 
 @pytest.mark.parametrize(("statement", "reason"), [
     ("restore table {} to version as of 1", "bronze was changed: RESTORE"),
-    pytest.param("delete from {} where id = '3'", "bronze was changed: DELETE", marks=nightly),
+    pytest.param("delete from {} where id = '3'", "bronze was changed: DELETE", marks=nightly("lost rows")),
 ])  # fmt: skip
 def test_a_batch_that_was_not_confirmed_is_planned_anew(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch, statement: str, reason: str
@@ -291,7 +283,7 @@ def _killed_before_confirming(people: FeedFolder, monkeypatch: pytest.MonkeyPatc
             people.land()
 
 
-@nightly
+@nightly("lost rows")
 def test_a_killed_relanding_is_resumed(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: killed between two batches, or before the check is recorded: the next landing does the rest."""
     people = make_feed(on_lost_rows="land_again")

@@ -12,7 +12,8 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.files.landing import Lander
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine
-from tests.conftest import NIGHTLY, FeedFolder, MakeFeed
+from tests.conftest import FeedFolder, MakeFeed
+from tests.night import is_night
 from tidemark.base.errors import LandingError
 from tidemark.cli.export_rejected import export_rejected
 
@@ -85,7 +86,7 @@ def test_one_option_fixes_all_files(make_feed: MakeFeed) -> None:
 KILLED_AT = [(BronzeTable, "append"), (Quarantine, "mark"), (IngestedFiles, "confirm")]
 
 
-@pytest.mark.parametrize(("owner", "step"), KILLED_AT if NIGHTLY else KILLED_AT[:2])
+@pytest.mark.parametrize(("owner", "step"), KILLED_AT if is_night("replay") else KILLED_AT[:2])
 def test_a_replay_that_is_killed(
     make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch, owner: type, step: str
 ) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from python_ingest.ops.erasures import ERASURE_KEY
-from tests.conftest import ROOT, nightly
+from tests.conftest import ROOT
+from tests.night import nightly
 from tests.repository.wheels import build_wheel, keep_jars, output_of
 from tidemark.base.distribution import NAME, address
 
-pytestmark = [nightly, pytest.mark.R1]
+pytestmark = [nightly("installing"), pytest.mark.R1]
 BILLS = "bill_id,paid_on,amount\n1,2026-01-01,10.50\n2,2026-01-01,3\n3,2026-01-02,7.25\n"
 LATE = "bill_id,paid_on,amount\n4,2026-01-03,1\n"
 EVENTS = {

@@ -12,13 +12,11 @@ WANTED = {f"{group}.{number}" for group, last in GROUPS.items() for number in ra
 
 
 def _markers(expression: ast.expr) -> set[str]:
-    """The groups, and `core`, among `pytest.mark.…`, alone or in a list; `core_on_delta…` is `core`."""
+    """The groups, and `core`, among `pytest.mark.…`, alone or in a list; `formats(core=…)` is `core`."""
     known = (*GROUPS, "core")
-    if isinstance(expression, ast.Name) and expression.id.startswith("core_on_delta"):
-        return {"core"}
-    return {
-        part.attr for part in ast.walk(expression) if isinstance(part, ast.Attribute) and part.attr in known
-    }
+    parts = list(ast.walk(expression))
+    marks = {part.attr for part in parts if isinstance(part, ast.Attribute) and part.attr in known}
+    return marks | {part.arg for part in parts if isinstance(part, ast.keyword) and part.arg == "core"}
 
 
 def _tests() -> Iterator[tuple[str, set[str], str]]:

@@ -11,7 +11,8 @@ from zipfile import ZipFile
 import pytest
 
 from python_ingest.ops.erasures import ERASURE_KEY
-from tests.conftest import NIGHTLY, ROOT, content_of
+from tests.conftest import ROOT, content_of
+from tests.night import is_night
 from tests.repository.wheels import PIP, build_wheel, keep_jars, output_of
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -107,7 +108,7 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     assert "main.customers 1 inserted, 1 updated" in tidemark("run")
     assert "main.customers 3 rows, 0 rows differ" in tidemark("verify")
 
-    if not NIGHTLY:
+    if not is_night("commands"):
         return
     settings[ERASURE_KEY] = "a secret of these tests"
     (project / "logs/dbt.log.1").write_text(f"Command: dbt run --vars '{{who: {EMAIL}}}'\n")

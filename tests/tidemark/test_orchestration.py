@@ -18,10 +18,11 @@ import dagster as dg
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import NIGHTLY, ROOT, nightly
+from tests.conftest import ROOT
 from tests.kills.chain import QUICK, run_folder
 from tests.kills.killed_run import ROWS
 from tests.kills.people import expected_tables, write_file
+from tests.night import is_night, nightly
 from tidemark.orchestration import definitions_of, lakehouse
 
 pytestmark = pytest.mark.R4
@@ -103,7 +104,7 @@ def story(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         story.look()
         story.run("land: written but not confirmed")
         story.look()
-        if NIGHTLY:
+        if is_night("orchestrator"):
             story.definitions = definitions_of(project, ONE_RETRY)
             story.run("build: first run: no checkpoint yet")
         else:
@@ -130,7 +131,7 @@ def test_the_next_run_resumes(story: Story) -> None:
     assert made["bronze/people"]["message"].startswith("finished batch")
 
 
-@nightly
+@nightly("orchestrator")
 def test_a_killed_step_is_tried_again(story: Story) -> None:
     """R4.5: dbt was killed in the middle; the same run tries the step once more, and succeeds."""
     assert story.events(1, dg.DagsterEventType.STEP_UP_FOR_RETRY) == ["build"]

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from python_ingest.ops.erasures import ERASURE_KEY
-from tests.conftest import ROOT, nightly
+from tests.conftest import ROOT
+from tests.night import nightly
 from tidemark.cli import main as cli
 from tidemark.lake.private_folder import NAME
 
-pytestmark = [pytest.mark.R4, nightly]
+pytestmark = [pytest.mark.R4, nightly("commands")]
 ELSEWHERE = {
     "demo",
     "tour",

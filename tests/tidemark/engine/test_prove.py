@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, nightly
+from tests.conftest import ROOT
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R2, nightly]
+pytestmark = [pytest.mark.R2, nightly("prove")]
 PROVED = re.compile(r"^  gold\.(\w+) +([\d,]+) histories, 0 rows differ \((.+)\)", re.MULTILINE)
 
 

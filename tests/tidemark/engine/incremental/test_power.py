@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from tests.conftest import nightly
+from tests.night import nightly
 from tests.tidemark.engine.incremental.broken_rules import RULES, broken, queries, two_sided_queries
 from tests.tidemark.engine.incremental.random_queries import TABLES, Relation
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of
@@ -23,7 +23,7 @@ from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.prove.histories import draw, subsets
 from tidemark.engine.prove.proof import Model, try_histories
 
-pytestmark = [pytest.mark.R2, nightly]
+pytestmark = [pytest.mark.R2, nightly("power")]
 QUERIES = int(os.environ.get("TIDEMARK_POWER_QUERIES", "40"))
 HISTORIES = 50  # as `tidemark prove` draws by default
 MANY = 1000  # histories after which a rule that is not found is taken for one that alters no table

@@ -7,7 +7,7 @@ import re
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.conftest import nightly
+from tests.night import nightly
 from tidemark.engine.incremental.aggregates import ORDERED, ROUNDED, SETTLED
 from tidemark.engine.incremental.canonical import comparable
 from tidemark.engine.incremental.rounding import ordered_calls, shifted
@@ -85,7 +85,7 @@ def test_rounding_is_distinguished_from_real_differences(few_partitions: SparkSe
     assert not {"highest", "whole_mean", "exact", "so_far"} & set(columns)
 
 
-@nightly
+@nightly("functions")
 def test_each_aggregate_is_in_one_table(spark: SparkSession) -> None:
     """R1.5: also those of the next Spark: the list of Spark itself is compared."""
     rows = spark.sql("show functions").collect()
