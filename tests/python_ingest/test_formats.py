@@ -165,10 +165,9 @@ def test_avro_and_parquet(make_feed: MakeFeed, spark: SparkSession, file_format:
     write("lacks", "select 4L as id")
     outcome = people.land()
     reasons = {path.split("/")[0].split(".")[0]: reason for path, reason in outcome.rejected.items()}
-    what = "an Avro" if file_format == "avro" else "a Parquet"
     assert reasons == {
         "empty": "the file is empty",
-        "text": f"not {what} file",
+        "text": f"it is not in {file_format.capitalize()} format",
         "cut": "its schema cannot be read: it is truncated or damaged: write or copy it again",
         "lacks": "it lacks price, place",
     }
