@@ -111,6 +111,7 @@ def test_deferred_tables_are_read_by_their_changes(
     assert [row[1] for row in features.rows("daily")] == [10, 20, 30]
 
 
+@nightly
 @both_formats_nightly
 def test_a_clone_is_completed_by_the_next_run(
     features: Features, production: Features, table_format: str

@@ -92,7 +92,7 @@ def test_a_model_that_fails_keeps_nothing(guarded: Guarded) -> None:
     guarded.said("guarded")
     guarded.insert("(2, -1)")
     assert guarded.dbt("run", "--select", "guarded").failed != []
-    views = [table.name for table in guarded.spark.catalog.listTables() if table.isTemporary]
+    views = [view.viewName for view in guarded.spark.sql("show views").collect() if view.isTemporary]
     assert [view for view in views if guarded.prefix in view] == []
 
 

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from python_ingest.ops.erasures import ERASURE_KEY
-from tests.conftest import ROOT, content_of
+from tests.conftest import NIGHTLY, ROOT, content_of
 from tests.python_ingest.wheels import PIP, build_wheel, keep_jars, output_of
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
@@ -82,7 +82,7 @@ def test_the_wheel_holds_the_packages_alone(wheel: Path) -> None:
 
 
 def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
-    """R1, R2: `init`, two runs, each table is what a rebuild gives; a person is erased without a trace."""
+    """R1, R2: `init`, two runs, each table is what a rebuild gives; at night, a person is erased."""
     settings: dict[str, str] = {}
 
     def tidemark(*arguments: str) -> str:
@@ -100,6 +100,8 @@ def test_a_foreign_project_is_proved(python: Path, project: Path) -> None:
     assert "main.customers 1 inserted, 1 updated" in tidemark("run")
     assert "main.customers 3 rows, 0 rows differ" in tidemark("verify")
 
+    if not NIGHTLY:
+        return
     settings[ERASURE_KEY] = "a secret of these tests"
     (project / "logs/dbt.log.1").write_text(f"Command: dbt run --vars '{{who: {EMAIL}}}'\n")
     (project / "target/run_results.json").write_text(f'{{"args": {{"vars": "{EMAIL}"}}}}')
