@@ -114,7 +114,7 @@ class PackagesProject(FixtureProject):
     def proofs(self) -> dict[str, Any]:
         """Return the rows and differing rows of each model."""
         os.chdir(self.folder)
-        found = verify(self.spark, ["shop_with_packages"])
+        found = list(verify(self.spark, ["shop_with_packages"]))
         os.chdir(ROOT)
         return {one.table.partition(".")[2]: one.unproven or (one.rows, one.differing) for one in found}
 
