@@ -20,6 +20,7 @@ from python_ingest.files.landing import Lander
 from python_ingest.files.outcome import LandedFiles
 from tests import many_commands
 from tests.night import is_night
+from tests.schedule import start_longest_first
 from tidemark.cli.build import build_models
 from tidemark.cli.land import land
 from tidemark.engine.dbt_core import commands
@@ -60,7 +61,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the warm session, before `-m` chooses: `make test` leaves most of it out."""
+    """Mark what uses the warm session, before `-m` chooses: `make test` leaves most of it out; sort files."""
+    start_longest_first(items)
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.night import CASES, PAGE, page
+from tests.schedule import LONGEST_FIRST
 
 pytestmark = [pytest.mark.R1, pytest.mark.core]
 
@@ -28,3 +29,8 @@ def test_each_case_is_used() -> None:
         else:
             assert name in used or name in ("iceberg", "delta"), name
     assert used <= CASES.keys()
+
+
+def test_each_long_file_is_there() -> None:
+    """R1: a moved file keeps its place in the schedule."""
+    assert [name for name in LONGEST_FIRST if not (ROOT / name).is_file()] == []
