@@ -98,7 +98,7 @@ def test_results_that_a_rebuild_cannot_repeat_are_refused(sql: str, expected: li
 
 
 SOUND = {
-    "changed keys, with rows of another table": f"with keys as (select distinct customer_id from ({CHANGED})) "
+    "changed keys and rows of another table": f"with keys as (select distinct customer_id from ({CHANGED})) "
     "select keys.customer_id, sum(o.amount) from keys left join {{ ref('facts') }} as o "
     "on keys.customer_id = o.customer_id group by keys.customer_id",
     "newest of a batch": "with staged as ({{ staged_orders(changes(source('bronze', 'orders'))) }}) "
