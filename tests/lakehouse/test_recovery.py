@@ -45,7 +45,7 @@ def test_cut_off_before_the_checkpoint_the_next_run_comes_to_the_same(guarded: G
     guarded.dbt("run")
     assert guarded.rows("totals") == [(5, 1), (6, 1)]
     assert [latest_version(guarded.spark, table) for table in tables] == versions
-    assert [guarded.mark(model)["sequence"] for model in ("guarded", "totals")] == [2, 2]
+    assert [guarded.checkpoint(model)["sequence"] for model in ("guarded", "totals")] == [2, 2]
 
 
 @pytest.mark.R4
