@@ -25,7 +25,7 @@ def undo(
         typer.Option("--with-later", help="Take back later runs that depend on it, too, the newest first."),
     ] = False,
 ) -> None:
-    """Set the tables that a run wrote back to the versions of before, and its checkpoints with them."""
+    """Undo a run: restore its tables and checkpoints to their previous versions."""
     lakehouse = opened()
     undo_run(warm_session(lakehouse.root), lakehouse, run, with_later=with_later)
 
