@@ -14,6 +14,7 @@ from dbt.parser.manifest import extended_mashumaro_encoder, extended_mashumuro_d
 from pyspark.sql import SparkSession
 
 from tests.conftest import ROOT
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project.build import Built, summarize
 
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -113,10 +114,19 @@ class FixtureProject:
         last: Any = self.spark.table(runs).selectExpr("max_by(invocation_id, started_at)").first()
         self.spark.sql(f"delete from {runs} where invocation_id = '{last[0]}'")
 
-    def mark(self, model: str) -> Any:
+    @property
+    def state(self) -> State:
+        """The recorded runs and checkpoints."""
+        return State(self.spark, f"{self.prefix}_ops")
+
+    def readers(self, table: str) -> dict[str, int]:
+        """The version up to which each model has read a table."""
+        return self.state.versions_read().get(table, {})
+
+    def checkpoint(self, model: str) -> Any:
         """The newest checkpoint of a model with one source."""
-        marks = self.spark.table(f"{self.prefix}_ops.checkpoints").where(f"model = '{self.table(model)}'")
-        return marks.orderBy("sequence", ascending=False).first()
+        known = self.spark.table(f"{self.prefix}_ops.checkpoints").where(f"model = '{self.table(model)}'")
+        return known.orderBy("sequence", ascending=False).first()
 
     def rows(self, model: str) -> list[tuple[Any, ...]]:
         """The model's rows, in their order as text."""

@@ -92,7 +92,7 @@ def test_a_batch_whose_tests_fail_is_never_in_the_table(audited: FixtureProject)
     assert build(audited, *AUDITED) == ({}, 0)
     assert not spark.catalog.tableExists(batch)
     version, below = latest_version(spark, table), latest_version(spark, audited.table("below"))
-    mark = audited.mark("summed")
+    mark = audited.checkpoint("summed")
 
     insert(audited, "(2, 'a', 'kg'), (3, null, 'kg'), (4, 'z', 'kg'), (199, 'free', 'kg')")
     failed, _ = build(audited, *AUDITED)
@@ -106,7 +106,7 @@ def test_a_batch_whose_tests_fail_is_never_in_the_table(audited: FixtureProject)
     assert audited.rows("summed") == [(1, "a")]
     assert latest_version(spark, table) == version
     assert latest_version(spark, audited.table("below")) == below
-    assert audited.mark("summed") == mark
+    assert audited.checkpoint("summed") == mark
 
     spark.sql(f"insert into {audited.prefix}_bronze.labels_in values (4, 'z')")
     changes = "case id when 2 then 'b' when 3 then 'free' else name end"

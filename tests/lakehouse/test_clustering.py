@@ -78,7 +78,11 @@ def test_new_files_are_clustered_and_trigger_nothing(
     assert new.number == 1
     guarded.messages("guarded", options=("--full-refresh",))
     maintain(
-        guarded.spark, tables[1], Kept(), project.ops_schema, clustering_of(guarded.spark, tables[1], ["id"])
+        guarded.spark,
+        tables[1],
+        Kept(),
+        guarded.readers(tables[1]),
+        clustering_of(guarded.spark, tables[1], ["id"]),
     )
     assert clustering_of(guarded.spark, tables[1], ["id"]).new_files().number == 0, (
         "rebuilt, by other columns"
@@ -153,7 +157,7 @@ def test_a_log_is_cleaned_up_to_what_is_kept(spark: SparkSession, prefix: str, t
     found = old_files(spark, table, 30 * 24)
     assert found >= 2
     assert lacking(spark, table)
-    done = maintain(spark, table, Kept(24, 30 * 24), f"{prefix}_ops")
+    done = maintain(spark, table, Kept(24, 30 * 24), {})
     assert (done.log, done.is_set) == (found, True)
     assert (old_files(spark, table, 30 * 24), lacking(spark, table)) == (0, {})
     assert clean_log(spark, table, 30 * 24) == 0

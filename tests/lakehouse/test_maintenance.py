@@ -38,7 +38,7 @@ def test_compaction_changes_no_row_and_triggers_no_downstream_model(guarded: Gua
     for number in range(4):
         guarded.insert(f"({number}, 5)")
     guarded.dbt("run")
-    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), f"{guarded.prefix}_ops")
+    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), guarded.state.versions_read())
     assert (planned.small_files, planned.unread) == (4, [])
     assert compact(guarded.spark, guarded.input) == (4, 1)
     assert guarded.spark.table(guarded.input).count() == 4
@@ -51,25 +51,24 @@ def test_compaction_changes_no_row_and_triggers_no_downstream_model(guarded: Gua
 
 def test_expiry_keeps_what_a_model_has_yet_to_read(guarded: Guarded) -> None:
     """R4.4: refused for a table with an unread version; afterwards old versions are gone, rows are not."""
-    ops = f"{guarded.prefix}_ops"
     guarded.insert("(1, 5)")
     first = latest_version(guarded.spark, guarded.input)
     guarded.dbt("run", "--select", "guarded")
     for number in range(KEPT_SNAPSHOTS):
         guarded.insert(f"({number}, 6)")
     late = [f"{guarded.table('guarded')} (up to version {first})"]
-    assert expire(guarded.spark, guarded.input, 0, ops) == (0, late)
-    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), ops)
+    assert expire(guarded.spark, guarded.input, 0, guarded.readers(guarded.input)) == (0, late)
+    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), guarded.state.versions_read())
     assert (planned.unread, planned.old) == (late, 0)
-    assert expire(guarded.spark, guarded.input, 24, ops) == (0, [])
+    assert expire(guarded.spark, guarded.input, 24, guarded.readers(guarded.input)) == (0, [])
     assert guarded.messages("guarded") == {"guarded": "4 inserted, 1 updated"}
     compact(guarded.spark, guarded.input)
     for number in range(KEPT_SNAPSHOTS):
         guarded.insert(f"({number}, 7)")
     guarded.messages("guarded")
-    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), ops)
+    (planned,) = plan(guarded.spark, [guarded.input], Kept(0), guarded.state.versions_read())
     assert planned.old > 0
-    deleted, unread = expire(guarded.spark, guarded.input, 0, ops)
+    deleted, unread = expire(guarded.spark, guarded.input, 0, guarded.readers(guarded.input))
     assert (deleted > 0, unread) == (True, [])
     assert _is_gone(guarded.spark, guarded.input, first)
     guarded.insert("(9, 9)")

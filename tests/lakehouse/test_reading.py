@@ -29,15 +29,15 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
     guarded.insert("(3, 5)")
     second = latest_version(guarded.spark, guarded.input)
     guarded.dbt("run", "--select", "guarded")
-    assert (guarded.mark("guarded").version, guarded.last_run("guarded").state) == (second, "first run")
+    assert (guarded.checkpoint("guarded").version, guarded.last_run("guarded").state) == (second, "first run")
     guarded.insert("(4, 5), (5, 5), (6, -1)")
     assert guarded.dbt("run", "--select", "guarded").failed != []
-    assert guarded.mark("guarded").version == second, "a failed run moves no mark"
+    assert guarded.checkpoint("guarded").version == second, "a failed run moves no mark"
     take_back(guarded.spark, guarded.input, second)
     guarded.insert("(4, 5)")
     guarded.dbt("run", "--select", "guarded")
     before = latest_version(guarded.spark, guarded.input)
-    assert guarded.mark("guarded").version == before
+    assert guarded.checkpoint("guarded").version == before
     guarded.insert("(5, 5), (6, 5)")
     last = latest_version(guarded.spark, guarded.input)
     guarded.dbt("run", "--select", "guarded")
@@ -45,13 +45,13 @@ def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_f
     assert (run.state, run.rows_read, run.rows_inserted) == ("incremental", 2, 2)
     span = {"delta": f"{last}..{last}", "iceberg": f"after {before} up to {last}"}[table_format]
     assert run.reads == [f"{guarded.input} versions {span}"]
-    assert guarded.mark("guarded").version == last
+    assert guarded.checkpoint("guarded").version == last
     records = guarded.spark.table(f"{guarded.prefix}_ops.model_runs").count()
     guarded.dbt("run", "--select", "guarded")
     assert guarded.spark.table(f"{guarded.prefix}_ops.model_runs").count() == records, (
         "nothing new leaves no record"
     )
-    assert guarded.mark("guarded").version == last
+    assert guarded.checkpoint("guarded").version == last
 
 
 @pytest.mark.formats(day="iceberg", night="delta iceberg")
@@ -102,7 +102,7 @@ def test_a_full_refresh_sets_the_mark_anew_and_a_new_model_catches_up_alone(guar
     guarded.dbt("run", "--select", "guarded")
     guarded.insert("(2, 6)")
     guarded.dbt("run", "--select", "guarded", "--full-refresh")
-    assert (guarded.mark("guarded").version, guarded.last_run("guarded").state) == (2, "full refresh")
+    assert (guarded.checkpoint("guarded").version, guarded.last_run("guarded").state) == (2, "full refresh")
     guarded.insert("(3, 6)")
     guarded.dbt("run")
     assert guarded.last_run("totals").state == "first run"
@@ -150,7 +150,8 @@ def test_versions_not_read_for_weeks_are_kept(guarded: Guarded) -> None:
     assert guarded.rows("totals") == [(6, 3)]
     _age(guarded, guarded.table("guarded"), 20)
     for hours, deletes in ((30 * 24, False), (24, True)):
-        deleted, unread = expire(guarded.spark, guarded.table("guarded"), hours, f"{guarded.prefix}_ops")
+        table = guarded.table("guarded")
+        deleted, unread = expire(guarded.spark, table, hours, guarded.readers(table))
         assert (deleted > 0, unread) == (deletes, []), "exactly the hours that it was told"
 
 
@@ -226,18 +227,18 @@ def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixturePr
         send("(1, 'a', timestamp '2025-01-10 00:00')", "(2, 'a', timestamp '2025-01-09 00:00')")
         == "2 inserted"
     )
-    assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"
+    assert cases.checkpoint("by_watermark").watermark == "2025-01-10 00:00:00"
     tied, late = "(3, 'tied', timestamp '2025-01-10 00:00')", "(2, 'late', timestamp '2025-01-09 12:00')"
     assert send(tied, late, "(4, 'timeless', null)") == "2 inserted, 1 updated"
     assert send("(5, 'too late', timestamp '2025-01-01 00:00')") == "no change"
-    assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"
+    assert cases.checkpoint("by_watermark").watermark == "2025-01-10 00:00:00"
     assert send("(1, 'b', timestamp '2025-01-11 00:00')") == "1 updated"
-    assert cases.mark("by_watermark").watermark == "2025-01-11 00:00:00"
+    assert cases.checkpoint("by_watermark").watermark == "2025-01-11 00:00:00"
     cases.spark.sql(f"truncate table {source}")
     assert send("(1, 'older', timestamp '2025-01-10 12:00')") == "no change"
-    assert cases.mark("by_watermark").watermark == "2025-01-11 00:00:00", "a mark never moves back"
+    assert cases.checkpoint("by_watermark").watermark == "2025-01-11 00:00:00", "a mark never moves back"
     cases.messages("by_watermark", options=("--full-refresh",))
-    assert cases.mark("by_watermark").watermark == "2025-01-10 12:00:00"
+    assert cases.checkpoint("by_watermark").watermark == "2025-01-10 12:00:00"
     assert len(cases.rows("by_watermark")) == 1
 
 
@@ -246,7 +247,7 @@ def test_a_source_that_was_empty_at_first(cases: FixtureProject) -> None:
     source = f"{cases.prefix}_bronze.plain_in"
     cases.spark.sql(f"create table {source} (id int, value string, updated_at timestamp) using parquet")
     cases.messages("by_watermark")
-    assert cases.mark("by_watermark").watermark is None
+    assert cases.checkpoint("by_watermark").watermark is None
     cases.spark.sql(f"insert into {source} values (1, 'a', timestamp '2025-01-10 00:00')")
     assert cases.messages("by_watermark") == {"by_watermark": "1 inserted"}
-    assert cases.mark("by_watermark").watermark == "2025-01-10 00:00:00"
+    assert cases.checkpoint("by_watermark").watermark == "2025-01-10 00:00:00"

@@ -53,7 +53,7 @@ def rebuilt(guarded: Guarded, model: str = "guarded", columns: str = "doubled", 
 def test_a_new_column_is_filled_and_the_marks_stay(guarded: Guarded, edited: Path) -> None:
     """R3.4: in steps by a condition, too; what is not read yet is read by the next run, incrementally."""
     guarded.insert("(4, 9)")
-    mark = guarded.mark("guarded")
+    mark = guarded.checkpoint("guarded")
     version = latest_version(guarded.spark, guarded.table("guarded"))
     runs = guarded.spark.table(f"{guarded.prefix}_ops.runs").count()
     (planned,) = rebuilt(guarded, rebuild_plan=True).tables
@@ -64,12 +64,12 @@ def test_a_new_column_is_filled_and_the_marks_stay(guarded: Guarded, edited: Pat
     (part,) = rebuilt(guarded, rebuild_where="amount = 5").tables
     assert part.message == "2 updated"
     assert guarded.rows("guarded") == [(1, 5, 10), (2, 7, None), (3, 5, 10)]
-    now = guarded.mark("guarded")
+    now = guarded.checkpoint("guarded")
     assert (now.version, now.contract) == (mark.version, mark.contract), "other rows still lack it"
     (rest,) = rebuilt(guarded).tables
     assert rest.message == "1 updated"
     assert guarded.rows("guarded") == [(1, 5, 10), (2, 7, 14), (3, 5, 10)]
-    now = guarded.mark("guarded")
+    now = guarded.checkpoint("guarded")
     assert (now.version, now.contract == mark.contract) == (mark.version, False)
     (again,) = rebuilt(guarded).tables
     assert again.message == "no change"

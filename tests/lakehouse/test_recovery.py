@@ -39,7 +39,7 @@ def test_an_interrupted_run_is_completed_by_the_next_one(guarded: Guarded) -> No
     guarded.dbt("run")
     assert guarded.rows("totals") == [(5, 1), (6, 1)]
     assert [latest_version(guarded.spark, table) for table in tables] == versions
-    assert [guarded.mark(model)["sequence"] for model in ("guarded", "totals")] == [2, 2]
+    assert [guarded.checkpoint(model)["sequence"] for model in ("guarded", "totals")] == [2, 2]
 
 
 @pytest.mark.R4

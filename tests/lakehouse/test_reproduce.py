@@ -15,7 +15,6 @@ from tidemark.base.errors import TidemarkError, VerificationError
 from tidemark.cli.reproduce import reproduce_run
 from tidemark.engine.project import Project
 from tidemark.engine.runs.checkout import code_at
-from tidemark.engine.runs.runs import recorded_runs
 from tidemark.maintain.maintenance import expire
 
 pytestmark = [pytest.mark.R1, pytest.mark.R4]
@@ -64,7 +63,7 @@ def models(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def _runs(guarded: Guarded) -> list[str]:
-    return [run.id for run in recorded_runs(guarded.spark, f"{guarded.prefix}_ops")]
+    return [run.id for run in guarded.state.runs()]
 
 
 def _as_of(guarded: Guarded, run: str, *command: str) -> Any:
@@ -87,7 +86,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         now = "timestamp '2999-01-01 00:00:00'"
         guarded.spark.sql(f"call lakehouse.system.expire_snapshots('{guarded.table(model)}', {now}, 1)")
     else:
-        expire(guarded.spark, guarded.table(model), 0, f"{guarded.prefix}_ops")
+        expire(guarded.spark, guarded.table(model), 0, guarded.readers(guarded.table(model)))
 
 
 @pytest.mark.formats(day="delta", night="delta iceberg")

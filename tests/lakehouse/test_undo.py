@@ -21,7 +21,6 @@ from tidemark.cli.undo import undo_run
 from tidemark.engine.project import Project
 from tidemark.engine.runs.differences import differences
 from tidemark.engine.runs.provenance import git_state
-from tidemark.engine.runs.runs import recorded_runs
 from tidemark.engine.runs.undo import Undo
 from tidemark.engine.verify.verify import verify
 from tidemark.maintain.maintenance import expire
@@ -44,7 +43,7 @@ def _undo(fixture: FixtureProject, run: str = "last", *, with_later: bool = Fals
 
 
 def _last_run(fixture: FixtureProject) -> str:
-    return recorded_runs(fixture.spark, f"{fixture.prefix}_ops")[-1].id
+    return fixture.state.runs()[-1].id
 
 
 def _rows(fixture: FixtureProject, *tables: str) -> Rows:
@@ -158,7 +157,7 @@ def test_later_runs_are_named(guarded: Guarded) -> None:
     assert guarded.messages("totals") == {"totals": "no change"}, (
         "what was restored is no change for its reader"
     )
-    assert recorded_runs(guarded.spark, f"{guarded.prefix}_ops")[-1].command == "undo"
+    assert guarded.state.runs()[-1].command == "undo"
     guarded.messages(*MODELS)
     assert _rows(guarded) == after
 
@@ -197,7 +196,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         now = "timestamp '2999-01-01 00:00:00'"
         guarded.spark.sql(f"call lakehouse.system.expire_snapshots('{table}', {now}, 1)")
     else:
-        expire(guarded.spark, table, 0, f"{guarded.prefix}_ops")
+        expire(guarded.spark, table, 0, guarded.readers(table))
 
 
 @pytest.mark.formats(day="iceberg", night="delta iceberg")

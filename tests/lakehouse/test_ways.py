@@ -148,4 +148,4 @@ def test_a_command_has_only_its_own_results(ways: FixtureProject) -> None:
         assert outcome.success is (command == ("seed",))
     written = json.loads((ways.folder / "target" / "run_results.json").read_text())
     assert [one["unique_id"] for one in written["results"]] == ["model.ways.whole"]
-    assert ways.mark("whole") is not None
+    assert ways.checkpoint("whole") is not None

@@ -186,8 +186,8 @@ FAULTS = (
     Fault(
         "a source deleted from, rebuilt, replaced",
         "dbt/include/tidemark/macros/changes/lost_history.sql",
-        "{% macro lost_history(relation, mark, now, is_landed) %}\n",
-        "{% macro lost_history(relation, mark, now, is_landed) %}\n{{ return(none) }}\n",
+        "{% macro lost_history(relation, checkpoint, now, is_landed) %}\n",
+        "{% macro lost_history(relation, checkpoint, now, is_landed) %}\n{{ return(none) }}\n",
         f"{LAKE}test_recovery.py",
     ),
     Fault(
@@ -221,7 +221,7 @@ FAULTS = (
     Fault(
         "data tests look at what changed",
         "dbt/include/tidemark/macros/tests/tested_window.sql",
-        "after=mark.version, message=",
+        "after=checkpoint.version, message=",
         "after=last - 1, message=",
         f"{LAKE}test_data_tests.py",
     ),
@@ -312,7 +312,7 @@ FAULTS = (
     Fault(
         "compaction",
         "tidemark/maintain/maintenance.py",
-        "unread = unread_by(spark, table, marks_of(spark, ops_schema).get(table, {}), horizon)",
+        "unread = unread_by(spark, table, readers, horizon)",
         "unread: list[str] = []",
         f"{LAKE}test_maintenance.py",
     ),

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import NARROW, output
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.runs.choosing import choose_run
 from tidemark.engine.runs.differences import ADDED, CHANGED, Difference, differences, version_after
-from tidemark.engine.runs.runs import choose_run, recorded_runs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +37,7 @@ def show_differences(
     started = time.monotonic()
     node = _node(project, name)
     table = table_of(node)
-    runs = recorded_runs(spark, project.ops_schema)
+    runs = State(spark, project.ops_schema).runs()
     before = version_after(runs, choose_run(runs, first), table)
     after = version_after(runs, choose_run(runs, last), table) if last else None
     keys = node.config.get("unique_key") or []

@@ -10,6 +10,7 @@ from rich.filesize import decimal
 from python_ingest.ops import STATE_TABLES
 from tidemark.base.errors import LakeBusyError, TidemarkError
 from tidemark.base.output import count_of, output
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import table_of
 from tidemark.lake.retention import Kept
@@ -35,7 +36,8 @@ def show_plan(spark: SparkSession, project: Project, names: Sequence[str], kept:
         TidemarkError: if a table cannot be clustered by the columns that are declared for it.
     """
     tables = chosen_tables(spark, _tables(project), names)
-    for planned in plan(spark, tables, kept, project.ops_schema, declared_clustering(project)):
+    read = State(spark, project.ops_schema).versions_read()
+    for planned in plan(spark, tables, kept, read, declared_clustering(project)):
         message = [f"{count_of(planned.small_files, 'file')} to merge"] if planned.small_files else []
         if planned.clustered_by:
             new = f"{count_of(planned.new.number, 'new file')} ({decimal(planned.new.bytes)})"
@@ -73,7 +75,8 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
     for table in tables:
         try:
             with locked(table):
-                done = maintain(spark, table, kept, project.ops_schema, clusterings.get(table))
+                readers = State(spark, project.ops_schema).versions_read().get(table, {})
+                done = maintain(spark, table, kept, readers, clusterings.get(table))
         except LakeBusyError as error:
             busy.append(error.what)
             continue

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidemark.engine.checkpoints.rows import UNDO
+from tidemark.engine.checkpoints.state import State
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HIDDEN = "***"  # stands for a value that is not recorded
-UNDO = "undo"  # the command of a run that takes others back
 OWN = ("as_of", "audit", "full_tests", "tidemark_purpose")  # they say what a command does, not what rows are
 PARTIAL = ("rebuild_from", "rebuild_columns")  # such a run leaves the variables of the table as they were
 REBUILD = "rebuild_"
@@ -48,21 +50,7 @@ def recorded_variables(spark: SparkSession, ops_schema: str) -> dict[str, Variab
         spark: the session.
         ops_schema: the schema of the state tables.
     """
-    table = f"{ops_schema}.runs"
-    if not spark.catalog.tableExists(table):
-        return {}
-    runs = spark.table(table)
-    if "vars" not in runs.columns or runs.where("vars is not null and vars != '{}'").limit(1).isEmpty():
-        return {}
-    rows = runs.selectExpr(
-        "invocation_id",
-        "command",
-        "coalesce(vars, '{}') as vars",
-        "array_distinct(transform(checkpoints, mark -> mark.model)) as models",
-        "undone_runs" if "undone_runs" in runs.columns else "null as undone_runs",
-        "started_at",
-    )
-    return variables_of(row.asDict() for row in rows.orderBy("started_at").collect())
+    return variables_of(State(spark, ops_schema).variables())
 
 
 def variables_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, Variables]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -75,7 +75,11 @@ def chosen_tables(spark: SparkSession, known: Sequence[str], names: Sequence[str
 
 
 def maintain(
-    spark: SparkSession, table: str, kept: Kept, ops_schema: str, clustering: Clustering | None = None
+    spark: SparkSession,
+    table: str,
+    kept: Kept,
+    readers: Mapping[str, int],
+    clustering: Clustering | None = None,
 ) -> Maintained:
     """Cluster a table or merge its small files; delete old versions and old files of its log.
 
@@ -85,7 +89,7 @@ def maintain(
         spark: a session with a JVM.
         table: `schema.name`.
         kept: how long versions and logs are kept.
-        ops_schema: the schema of the checkpoints.
+        readers: the version up to which each model has read the table.
         clustering: how the table is clustered, if it is.
     """
     started = time.monotonic()
@@ -95,7 +99,7 @@ def maintain(
     elif (new := clustering.new_files()).number:
         done.before, done.after = clustering.rewrite(new)
         done.clustered_by = clustering.columns
-    done.deleted, done.unread = expire(spark, table, kept.hours, ops_schema)
+    done.deleted, done.unread = expire(spark, table, kept.hours, readers)
     done.log = 0 if done.unread else clean_log(spark, table, kept.log_hours)
     if properties := lacking(spark, table):
         set_properties(spark, table, properties)
@@ -122,20 +126,20 @@ def compact(spark: SparkSession, table: str) -> tuple[int, int]:
     return row["rewritten_data_files_count"], row["added_data_files_count"]
 
 
-def expire(spark: SparkSession, table: str, hours: int, ops_schema: str) -> tuple[int, list[str]]:
+def expire(spark: SparkSession, table: str, hours: int, readers: Mapping[str, int]) -> tuple[int, list[str]]:
     """Delete files that only versions older than `hours` need, unless a model has yet to read one of these.
 
     Args:
         spark: the session.
         table: `schema.name`.
         hours: how far back time travel and late readers can go afterwards.
-        ops_schema: the schema of the checkpoints.
+        readers: the version up to which each model has read the table.
 
     Returns:
         The number of deleted files, and the models that have yet to read a version: nothing is deleted then.
     """
     horizon = utc_now() - timedelta(hours=hours)
-    unread = unread_by(spark, table, marks_of(spark, ops_schema).get(table, {}), horizon)
+    unread = unread_by(spark, table, readers, horizon)
     if unread:
         return 0, unread
     is_delta = table_format(spark) == DELTA
@@ -183,35 +187,27 @@ def _drop(spark: SparkSession, table: str, horizon: datetime) -> int:
     return int(row["deleted_data_files_count"])
 
 
-def marks_of(spark: SparkSession, ops_schema: str) -> dict[str, dict[str, int]]:
-    """Return the version up to which each model has read each table, by table and model."""
-    if not table_exists(spark, f"{ops_schema}.runs"):  # Iceberg's catalog does not see the view `checkpoints`
-        return {}
-    rows = spark.sql(
-        f"select source, model, max_by(version, sequence) as version from {ops_schema}.checkpoints "
-        "where model not like 'test.%' group by source, model"
-    )
-    found: dict[str, dict[str, int]] = {}
-    for row in rows.where("version is not null").collect():
-        found.setdefault(row["source"], {})[row["model"]] = row["version"]
-    return found
-
-
-def unread_by(spark: SparkSession, table: str, marks: dict[str, int], horizon: datetime) -> list[str]:
+def unread_by(spark: SparkSession, table: str, readers: Mapping[str, int], horizon: datetime) -> list[str]:
     """Return the models that have not caught up and would lose versions that they need.
 
     On Delta they need the commits after their version; on Iceberg they need that version itself.
+
+    Args:
+        spark: the session.
+        table: `schema.name`.
+        readers: the version up to which each model has read the table.
+        horizon: versions that are older would be deleted.
     """
-    versions = _versions(spark, table) if marks else []
+    versions = _versions(spark, table) if readers else []
     is_delta = table_format(spark) == DELTA
     needed_since = {
         version: later[1] if is_delta else at
         for (version, at), later in zip(versions[1:], versions, strict=False)
     }
     return [
-        f"{model} (up to version {mark})"
-        for model, mark in sorted(marks.items())
-        if mark in needed_since and needed_since[mark] < horizon and table_exists(spark, model)
+        f"{model} (up to version {version})"
+        for model, version in sorted(readers.items())
+        if version in needed_since and needed_since[version] < horizon and table_exists(spark, model)
     ]
 
 

@@ -16,7 +16,7 @@ from tidemark.lake.table_format import DELTA, ICEBERG, snapshots_of, table_forma
 from tidemark.maintain.clustering import NewFiles
 from tidemark.maintain.clustering_by_format import clusterings_of
 from tidemark.maintain.log_cleanup import old_files
-from tidemark.maintain.maintenance import allowing, marks_of, unread_by, vacuumed_files
+from tidemark.maintain.maintenance import allowing, unread_by, vacuumed_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,7 +56,7 @@ def plan(
     spark: SparkSession,
     tables: Sequence[str],
     kept: Kept,
-    ops_schema: str,
+    read: Mapping[str, Mapping[str, int]],
     clustered: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[Planned]:
     """Yield what maintenance would do.
@@ -65,17 +65,16 @@ def plan(
         spark: the session.
         tables: `schema.name`.
         kept: how long versions and logs are kept.
-        ops_schema: the schema of the checkpoints.
+        read: the version up to which each model has read each table, by table and model.
         clustered: the columns by which tables are clustered.
 
     Raises:
         TidemarkError: if a table cannot be clustered by its columns.
     """
     horizon = utc_now() - timedelta(hours=kept.hours)
-    marks = marks_of(spark, ops_schema)
     clusterings = clusterings_of(spark, tables, clustered or {})
     for table in tables:
-        unread = unread_by(spark, table, marks.get(table, {}), horizon)
+        unread = unread_by(spark, table, read.get(table, {}), horizon)
         clustering = clusterings.get(table)
         yield Planned(
             table,

@@ -6,6 +6,7 @@ nothing about rows. Once the checkpoints of all readers name this version, `purg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tidemark.base.errors import TidemarkError
@@ -14,7 +15,7 @@ from tidemark.lake.table_format import DELTA, table_exists, table_format
 from tidemark.lake.versions_by_format import versions_of
 from tidemark.maintain.delta_cut import DeltaCut
 from tidemark.maintain.iceberg_purge import prepare_iceberg, purge_iceberg, removed_files
-from tidemark.maintain.maintenance import expire, marks_of
+from tidemark.maintain.maintenance import expire
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 MARK = "tidemark.erasure"
 
 
-def prepare(spark: SparkSession, table: str, ops_schema: str, erasure_id: str) -> int:
+def prepare(spark: SparkSession, table: str, readers: Mapping[str, int], erasure_id: str) -> int:
     """Delete old files, and make a version without a trace of rows; return this version.
 
     Args:
         spark: the session.
         table: `schema.name`.
-        ops_schema: the schema of the checkpoints.
+        readers: the version up to which each model has read the table.
         erasure_id: why; a property of the table, on Delta.
 
     Raises:
@@ -36,7 +37,7 @@ def prepare(spark: SparkSession, table: str, ops_schema: str, erasure_id: str) -
     """
     if table_format(spark) != DELTA:
         return prepare_iceberg(spark, table)
-    _, unread = expire(spark, table, 0, ops_schema)
+    _, unread = expire(spark, table, 0, readers)
     if unread:
         raise _unread(table, unread)
     set_properties(spark, table, {MARK: erasure_id})
@@ -56,28 +57,30 @@ def is_prepared(spark: SparkSession, table: str, version: int) -> bool:
     return versions_of(spark, table).present == version
 
 
-def purge(spark: SparkSession, table: str, ops_schema: str) -> int:
+def purge(spark: SparkSession, table: str, readers: Mapping[str, int]) -> int:
     """Delete all that is not of the present version; return the number of deleted files of logs.
 
     Args:
         spark: the session.
         table: `schema.name`.
-        ops_schema: the schema of the checkpoints.
+        readers: the version up to which each model has read the table.
 
     Raises:
         TidemarkError: if a model has read another version last.
     """
     present = versions_of(spark, table).present
-    marks = marks_of(spark, ops_schema).get(table, {})
-    late = {model: mark for model, mark in marks.items() if mark != present and table_exists(spark, model)}
+    late = [
+        f"{model} (up to version {version})"
+        for model, version in readers.items()
+        if version != present and table_exists(spark, model)
+    ]
     if late:
-        behind = [f"{model} (up to version {mark})" for model, mark in late.items()]
-        raise _unread(table, behind)
+        raise _unread(table, late)
     return DeltaCut(spark, table).cut() if table_format(spark) == DELTA else purge_iceberg(spark, table)
 
 
-def _unread(table: str, readers: list[str]) -> TidemarkError:
+def _unread(table: str, late: list[str]) -> TidemarkError:
     return TidemarkError(
-        f"The earlier versions of {table} stay, because they have not been read yet: {'; '.join(readers)}.",
+        f"The earlier versions of {table} stay, because they have not been read yet: {'; '.join(late)}.",
         "Run these models, then the same command again, which continues.",
     )

@@ -179,16 +179,6 @@ class TidemarkAdapter(ModelsAdapter):
                     self.set_for_session(name)
 
     @available
-    def is_there(self, relation: BaseRelation) -> bool:
-        """Return whether the catalog has a table or view; dbt would list all tables of the schema."""
-        if not self.is_embedded():
-            place = (relation.database, relation.schema, relation.identifier)
-            return self.get_relation(*place) is not None  # type: ignore[arg-type]
-        from tidemark.lake.table_format import table_exists
-
-        return table_exists(self._session(), f"{relation.schema}.{relation.identifier}")
-
-    @available
     def tables_like(self, schema: str, table: str, exclude: str = "") -> list[tuple[str, str, str]]:
         """Return schema, name and type of the tables and views whose names are like patterns of SQL.
 
@@ -203,16 +193,6 @@ class TidemarkAdapter(ModelsAdapter):
         lists = [self.list_relations(None, name) for name in schemas]
         found = [(one.schema or "", one.identifier or "", str(one.type)) for each in lists for one in each]
         return sorted(one for one in found if is_like(one[1], table) and not is_like(one[1], exclude))
-
-    @available
-    def is_a_table(self, relation: BaseRelation) -> bool:
-        """Return whether a table or view of the catalog is a table; dbt would list all of the schema."""
-        if not self.is_embedded():
-            found = self.get_relation(relation.database, relation.schema, relation.identifier)  # type: ignore[arg-type]
-            return found is not None and found.type == "table"
-        catalog = self._session().catalog
-        name = f"{catalog.currentCatalog()}.{relation.schema}.{relation.identifier}"
-        return bool(catalog.getTable(name).tableType != "VIEW")
 
     @available
     def no_failures(self) -> Any:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.messages import plain_message
-from tidemark.engine.runs.runs import Run
+from tidemark.engine.checkpoints.rows import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as f
 from sqlglot.errors import SqlglotError
 
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.built_with import UNDO
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.incremental.pinning import named_tables, pinned
 from tidemark.engine.incremental.statement_catalog import catalog_of
-from tidemark.engine.runs.marks import JOINED
-from tidemark.engine.runs.runs import Run, choose_run, recorded_runs
+from tidemark.engine.runs.choosing import choose_run
 from tidemark.lake.delta_log import has_jvm, make_active
 from tidemark.lake.table_format import ICEBERG, iceberg_view, table_exists, table_format
 from tidemark.lake.versions_by_format import versions_of
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tidemark.lake.versions import Versions
-
-Seen = tuple[int, str]  # a version, and the table's id there
 
 
 @dataclass(frozen=True)
@@ -57,9 +53,11 @@ class Past:
 
     def __init__(self, spark: SparkSession, ops_schema: str, name: str) -> None:
         self._spark = spark
-        self.run = choose_run(recorded_runs(spark, ops_schema), name)
+        state = State(spark, ops_schema)
+        self.run = choose_run(state.runs(), name)
+        read = state.read_by(self.run)
         written = {each.table: (each.after, each.table_id) for each in self.run.written}
-        self._seen = {**_read_by(spark, ops_schema, self.run), **written}
+        self._seen = {**read, **written}
 
     def reading(self, table: str) -> Reading:
         """Return how a table or view is read; a view reads its tables as of the run.
@@ -140,28 +138,3 @@ class Past:
                 "Choose a later run: `ops.runs` has all of them.",
             )
         return version
-
-
-def _read_by(spark: SparkSession, ops_schema: str, run: Run) -> dict[str, Seen]:
-    """Return the versions that the models of a run read: those of their newest checkpoints up to its end.
-
-    A source without a new version moves no checkpoint, so an older one may name what the run read.
-    """
-    if run.command == UNDO:  # which moved checkpoints, and read nothing
-        return {}
-    marks = (
-        spark.table(f"{ops_schema}.runs")
-        .where(f"unix_micros(ended_at) <= {run.ended}")
-        .select((f.col("invocation_id") == run.id).alias("is_own"), f.explode("checkpoints").alias("mark"))
-        .groupBy("mark.model", "mark.source")
-        .agg(f.max_by("mark", "mark.sequence").alias("mark"), f.max("is_own").alias("is_own"))
-        .select("is_own", "mark.model", "mark.source", "mark.version", "mark.source_id")
-        .where("version is not null and source_id is not null and model not like 'test.%'")
-        .collect()
-    )
-    ran = {each.table for each in run.written} | {mark["model"] for mark in marks if mark["is_own"]}
-    return {
-        mark["source"]: (mark["version"], mark["source_id"].removeprefix(JOINED))
-        for mark in marks
-        if mark["model"] in ran
-    }

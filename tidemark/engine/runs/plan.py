@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.built_with import UNDO
-from tidemark.engine.runs.runs import Run, Written, undone_ids
+from tidemark.engine.checkpoints.rows import UNDO, Pair, Run, Written
+from tidemark.engine.runs.choosing import undone_ids
 
 Precedes = Callable[[str, int, int], bool]
 
@@ -40,6 +40,14 @@ class Plan:
     def models(self) -> set[str]:
         """The tables that the runs wrote, or whose checkpoints they moved."""
         return {model for run in self.runs for model in run.models}
+
+    @property
+    def first_sequences(self) -> dict[Pair, int]:
+        """The lowest sequence of each checkpoint that the runs moved."""
+        found: dict[Pair, int] = {}
+        for one in (one for run in self.runs for one in run.checkpoints):
+            found[one.pair] = min(one.sequence, found.get(one.pair, one.sequence))
+        return found
 
 
 def planned(target: Run, runs: Sequence[Run], precedes: Precedes, *, with_later: bool) -> Plan:
@@ -94,9 +102,9 @@ def _depends(run: Run, plan: Plan, precedes: Precedes) -> bool:
     """Return whether a later run wrote or read for one of these models, or read what was written."""
     if run.models & plan.models:
         return True
-    for mark in run.marks:
-        if mark.source in plan.before and mark.version is not None and not mark.is_of_test:
-            before = plan.before[mark.source]
-            if before is None or not precedes(mark.source, mark.version, before):
+    for one in run.checkpoints:
+        if one.source in plan.before and one.version is not None and not one.is_of_test:
+            before = plan.before[one.source]
+            if before is None or not precedes(one.source, one.version, before):
                 return True
     return False

@@ -13,7 +13,9 @@ from pyspark.errors import PySparkException
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.messages import sentence
-from tidemark.engine.built_with import HIDDEN, UNDO
+from tidemark.engine.built_with import HIDDEN
+from tidemark.engine.checkpoints.rows import UNDO, Run
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
 from tidemark.engine.dbt_core.profiles import target_name
 from tidemark.engine.dbt_core.version import dbt_version
@@ -24,7 +26,6 @@ from tidemark.engine.project.nodes import VIEWS, table_of, tables_below
 from tidemark.engine.runs.checkout import code_at
 from tidemark.engine.runs.past import Past
 from tidemark.engine.runs.provenance import provenance
-from tidemark.engine.runs.runs import Run
 from tidemark.engine.verify.verify import AT_ONCE, Verdict, compare, timed
 from tidemark.lake.delta_log import make_active
 
@@ -196,7 +197,4 @@ class Reproduction:
 
     @cached_property
     def _ran_with(self) -> dict[str, Any]:
-        runs = self._spark.table(f"{self._project.ops_schema}.runs")
-        columns = ("git_commit", "git_is_dirty", "locks", "dbt_version", "tidemark_version", "target", "vars")
-        row: Any = runs.where(runs.invocation_id == self.run.id).select(*columns).first()
-        return {**row.asDict(), "locks": row["locks"] or {}}
+        return State(self._spark, self._project.ops_schema).ran_with(self.run)

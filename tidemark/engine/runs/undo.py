@@ -1,4 +1,4 @@
-"""Set the tables that runs wrote back to the versions of before, and their checkpoints with them.
+"""Undo runs: restore their tables and checkpoints to the versions before them.
 
 Each table is set back in a commit that the engine takes for one of somebody else. So a `dbt run` after a
 killed undo corrects what was set back. The last commit is a row of `ops.runs` with the checkpoints of
@@ -7,32 +7,24 @@ before, which name the new versions: from there on, the tables are as their runs
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-from pyspark.sql import functions as f
 
 from tidemark.base.clock import utc_now, utc_time
 from tidemark.base.errors import LakeBusyError, TidemarkError
-from tidemark.engine.built_with import UNDO
+from tidemark.engine.checkpoints.rows import UNDO, Checkpoint, Pair, Run, Written
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.dbt_core.profiles import target_name
 from tidemark.engine.dbt_core.version import dbt_version
 from tidemark.engine.project import Project
-from tidemark.engine.runs.marks import (
-    Pair,
-    Restored,
-    marks_after,
-    marks_before,
-    refuse_other_contracts,
-)
+from tidemark.engine.runs.choosing import choose_run
 from tidemark.engine.runs.plan import Plan, planned
 from tidemark.engine.runs.provenance import provenance
-from tidemark.engine.runs.runs import Mark, Run, Written, choose_run, recorded_runs, since
-from tidemark.lake.table_format import ICEBERG, append, table_exists, table_format
-from tidemark.lake.table_locks import STATE_WAIT, locked
+from tidemark.engine.runs.restored import Restored, checkpoints_after, refuse_other_contracts
+from tidemark.lake.table_format import ICEBERG, table_exists, table_format
+from tidemark.lake.table_locks import locked
 from tidemark.lake.versions_by_format import versions_of
 
 if TYPE_CHECKING:
@@ -65,7 +57,7 @@ class Undo:
     """
 
     def __init__(self, spark: SparkSession, project: Project) -> None:
-        self._spark, self._project, self._ops_schema = spark, project, project.ops_schema
+        self._spark, self._project = spark, project
         self._id = str(uuid4())
         self._versions: dict[str, Versions] = {}
 
@@ -79,9 +71,9 @@ class Undo:
         Raises:
             TidemarkError: if the run cannot be undone, or not alone.
         """
-        target = choose_run(recorded_runs(self._spark, self._ops_schema), name)
+        target = choose_run(self._state().runs(), name)
         self._versions.clear()
-        runs = since(self._spark, self._ops_schema, target)
+        runs = self._state().runs_since(target)
         return planned(target, runs, self._precedes, with_later=with_later)
 
     def run(self, plan: Plan, *, with_later: bool) -> Iterator[SetBack]:
@@ -103,16 +95,16 @@ class Undo:
                 raise LakeBusyError(
                     "Another command has recorded a run in the meantime.", "Run the same command again."
                 )
-            runs = since(self._spark, self._ops_schema, plan.runs[0])
-            before = marks_before(self._spark, self._ops_schema, plan)
+            runs = self._state().runs_since(plan.runs[0])
+            before = self._state().before(plan.first_sequences, plan.models, list(plan.before))
             self._check(plan, runs, before, with_later=with_later)
             restored: dict[str, Restored] = {}
             for table in _newest_first(plan):
                 yield self._set_back(table, plan.before[table], restored)
-            self._record(plan, runs, marks_after(plan, runs, before, restored), restored)
+            self._record(plan, runs, checkpoints_after(plan, runs, before, restored), restored)
 
     def _check(
-        self, plan: Plan, runs: Sequence[Run], before: Mapping[Pair, Mark], *, with_later: bool
+        self, plan: Plan, runs: Sequence[Run], before: Mapping[Pair, Checkpoint], *, with_later: bool
     ) -> None:
         """Stop before the first table is set back if one of them cannot be."""
         if table_format(self._spark) == ICEBERG:
@@ -165,7 +157,11 @@ class Undo:
         return SetBack(table, before, version)
 
     def _record(
-        self, plan: Plan, runs: Sequence[Run], marks: Sequence[Mark], restored: Mapping[str, Restored]
+        self,
+        plan: Plan,
+        runs: Sequence[Run],
+        checkpoints: Sequence[Checkpoint],
+        restored: Mapping[str, Restored],
     ) -> None:
         """Write the row of `ops.runs` that makes the undo hold."""
         # the newest row, whatever the clock says
@@ -178,7 +174,7 @@ class Undo:
             "succeeded": True,
             "models_written": len(restored),
             "model_runs": [],
-            "checkpoints": [_columns(mark) for mark in marks],
+            "checkpoints": [each.columns for each in checkpoints],
             "tables_written": [
                 {"table": table, "table_id": t.now_id, "version_before": t.undone, "version": t.version}
                 for table, t in restored.items()
@@ -189,12 +185,10 @@ class Undo:
             "target": target_name(self._project.root),
             **provenance(self._project.root, {}),
         }
-        table = f"{self._ops_schema}.runs"
-        with locked(table, seconds=STATE_WAIT):
-            schema = self._spark.table(table).schema
-            parsed = f.from_json(f.lit(json.dumps(row)), schema, {"mode": "FAILFAST"})
-            one = self._spark.range(0, 1, numPartitions=1).select(parsed.alias("run")).select("run.*")
-            append(one, table)
+        self._state().append(row)
+
+    def _state(self) -> State:
+        return State(self._spark, self._project.ops_schema)
 
     def _of(self, table: str) -> Versions:
         if table not in self._versions:
@@ -209,9 +203,3 @@ def _newest_first(plan: Plan) -> list[str]:
     """Return the tables, those that were written last before the others."""
     tables = [written.table for run in reversed(plan.runs) for written in reversed(run.written)]
     return list(dict.fromkeys(tables))
-
-
-def _columns(mark: Mark) -> dict[str, Any]:
-    values = asdict(mark)
-    del values["recorded_at"]
-    return values

@@ -21,6 +21,7 @@ from python_ingest.ops.ingested_batches import Batches
 from python_ingest.ops.ingested_files import IngestedFiles
 from tidemark.base.clock import utc_now
 from tidemark.base.errors import DbtError, TidemarkError
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.build import build
 from tidemark.lake.table_format import table_exists
@@ -161,12 +162,12 @@ class Erasure:
         if isinstance(self.person.feed, TableFeed):
             tables.append(self.landed.batches)
         tables.append(self.landed.bronze)
-        schema, erasure_id = self.project.ops_schema, self.person.erased.erasure_id
+        erasure_id = self.person.erased.erasure_id
         versions: dict[str, int] = {}
         for _ in range(ROUNDS):
             for table in tables:
                 if table not in versions or not is_prepared(self.spark, table, versions[table]):
-                    versions[table] = prepare(self.spark, table, schema, erasure_id)
+                    versions[table] = prepare(self.spark, table, self._readers(table), erasure_id)
             self._build()
             if all(is_prepared(self.spark, table, versions[table]) for table in tables):
                 break
@@ -176,17 +177,22 @@ class Erasure:
                 "Models that use the clock or random values do that: docs/static_checks.md.",
             )
         for table in tables:
-            yield Step(table, f"earlier versions deleted, {purge(self.spark, table, schema):,} files of logs")
+            number = purge(self.spark, table, self._readers(table))
+            yield Step(table, f"earlier versions deleted, {number:,} files of logs")
         self._settle()
 
     def _erase_messages(self, *, is_started: bool) -> Iterator[Step]:
         """Erase messages of runs that quote the person, and the earlier versions of their table."""
-        runs, schema = self._runs, self.project.ops_schema
+        runs = self._runs
         number = erase_messages(self._quoting_runs(), runs)
         if number or (is_started and table_exists(self.spark, runs)):
-            prepare(self.spark, runs, schema, self.person.erased.erasure_id)
-            purge(self.spark, runs, schema)
+            prepare(self.spark, runs, self._readers(runs), self.person.erased.erasure_id)
+            purge(self.spark, runs, self._readers(runs))
             yield self._done(runs, "have messages and variables without the values", number)
+
+    def _readers(self, table: str) -> dict[str, int]:
+        """Return the version up to which each model has read a table."""
+        return State(self.spark, self.project.ops_schema).versions_read().get(table, {})
 
     def _look_up(self) -> bool:
         """Find the values to search; return whether this erasure was begun before."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.ops import STATE_TABLES
 from python_ingest.ops.batch import REPLAY, RETRACTED
 from tidemark.base.clock import utc_time
+from tidemark.engine.checkpoints.layout import model_runs_query
 from tidemark.lake.table_format import table_exists
 from tidemark.operate.report.facts import (
     OUTCOMES,
@@ -33,7 +34,7 @@ KEPT = " + ".join(f"coalesce(rows_{name}, 0)" for name in OUTCOMES if name != "r
 # a model's rows balance with those of its rejected_* model if both read the same versions in one command
 MODEL_RUNS = """
     with model_runs as (
-        select invocation_id, started_at, inline(model_runs) from {runs} where started_at >= {since}
+        {model_runs}
     ),
     compared as (
         select model_runs.*, model_runs.reads <=> other.reads as is_compared
@@ -93,7 +94,8 @@ class StateTables:
         """Return the runs of models by period, ordered by period and model."""
         if "runs" not in self.present:
             return ()
-        with_runs = MODEL_RUNS.format(runs=f"{self._schema}.runs", since=self._since, rejected=REJECTED)
+        recorded = model_runs_query(f"{self._schema}.runs", f"started_at >= {self._since}")
+        with_runs = MODEL_RUNS.format(model_runs=recorded, rejected=REJECTED)
         sums = ", ".join(f"coalesce(sum(rows_{name}), 0) as {name}" for name in OUTCOMES[:-1])
         rows = self._rows(
             f"{with_runs} select model, unix_seconds(started_at) div {periods.seconds} as period, "

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.functions import expr
-
 from tidemark.base.clock import Clock, utc_now, utc_time
 from tidemark.base.output import count_of
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import VIEWS, table_of
-from tidemark.lake.table_format import table_exists
-from tidemark.maintain.maintenance import marks_of
 from tidemark.maintain.small_files import has_small_files
 from tidemark.operate.status.files import Files, files_of
 from tidemark.operate.status.level import Level
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LINE = "\n"
+LAST_RUN = ("status", "message", "rows_rejected", "rows_inserted + rows_updated + rows_deleted as written")
 
 
 @dataclass(frozen=True)
@@ -59,11 +57,12 @@ def table_states(spark: SparkSession, project: Project, clock: Clock = utc_now) 
     """Return the states of all models with tables, sorted by name."""
     nodes = [node for node in project.manifest.nodes.values() if node.resource_type == "model"]
     models = sorted(table_of(one) for one in nodes if one.config.materialized not in VIEWS)
-    runs, marks = _last_runs(spark, project), marks_of(spark, project.ops_schema)
-    files = {name: files_of(spark, name) for name in {*models, *marks}}
+    state = State(spark, project.ops_schema)
+    runs, versions_read = state.newest_model_runs(LAST_RUN), state.versions_read()
+    files = {name: files_of(spark, name) for name in {*models, *versions_read}}
     found = []
     for name in models:
-        unread = [files[source].after(read[name]) for source, read in marks.items() if name in read]
+        unread = [files[source].after(read[name]) for source, read in versions_read.items() if name in read]
         found.append(
             _state(name, files[name], runs.get(name), [at for times in unread for at in times], clock())
         )
@@ -97,15 +96,3 @@ def _state(name: str, own: Files, run: Any, unread: Sequence[datetime], now: dat
         level=level,
         problem=problem,
     )
-
-
-def _last_runs(spark: SparkSession, project: Project) -> dict[str, Any]:
-    """Return the newest row of each model in `ops.runs`; Iceberg's catalog does not see the views of it."""
-    runs = f"{project.ops_schema}.runs"
-    if not table_exists(spark, runs):
-        return {}
-    rows = spark.table(runs).selectExpr("unix_micros(started_at) as at", "inline(model_runs)")
-    written = "rows_inserted + rows_updated + rows_deleted as written"
-    columns = ", ".join(("at", "status", "message", "rows_rejected", written))
-    newest = rows.groupBy("model").agg(expr(f"max_by(struct({columns}), at) as run"))
-    return {row["model"]: row["run"] for row in newest.collect()}

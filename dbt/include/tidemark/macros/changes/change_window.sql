@@ -14,26 +14,26 @@
     {% endif %}
     {% set how = dbt.read_state() %}
     {% set now = dbt.table_state(relation) %}
-    {% set mark = dbt.checkpoint(this, source) %}
-    {% set window = {'source': source, 'source_id': now.id, 'state': how.state, 'after': none, 'last': now.version} %}
+    {% set checkpoint = dbt.checkpoint(this, source) %}
+    {% set window = {'source': source, 'kind': 'changes', 'source_id': now.id, 'state': how.state, 'after': none, 'last': now.version} %}
     {% if how.state in ('verify', 'rebuild') %}
-        {% set version = mark.version if mark and mark.source_id == now.id and dbt.age_of(now, mark.version) is not none else none %}
+        {% set version = checkpoint.version if checkpoint and checkpoint.source_id == now.id and dbt.age_of(now, checkpoint.version) is not none else none %}
         {% do window.update(
             last=now.version if version is none else version,
             message='as of version ' ~ (now.version if version is none else version),
-            unproven='never read' if not mark else 'another table' if version is none else none
+            unproven='never read' if not checkpoint else 'another table' if version is none else none
         ) %}
     {% elif how.state != 'incremental' %}
         {% do window.update(message='as of version ' ~ now.version ~ ' (' ~ how.why ~ ')') %}
-    {% elif not mark %}
+    {% elif not checkpoint %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' for the first time. Rebuild it: `dbt run --full-refresh --select '
             ~ this.identifier ~ '`.'
         ) %}
-    {% elif mark.version == now.version %}
+    {% elif checkpoint.version == now.version %}
         {% do window.update(state='nothing new', message='after version ' ~ now.version ~ ': nothing new') %}
     {% else %}
-        {% do window.update(after=mark.version, message=dbt.version_range(mark.version, now.version)) %}
+        {% do window.update(after=checkpoint.version, message=dbt.version_range(checkpoint.version, now.version)) %}
     {% endif %}
     {% do windows.update({source: window}) %}
     {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ window.message) %}

@@ -11,7 +11,7 @@
         {% set now = dbt.table_state(relation) %}
         {% set last = dbt.checkpoint(this, source).version if is_plain and state == 'rebuild' else now.version %}
         {% do joined.update({source: {
-            'source': source, 'source_id': 'joined ' ~ now.id, 'after': none, 'last': last,
+            'source': source, 'kind': 'joined', 'source_id': now.id, 'after': none, 'last': last,
             'state': 'nothing new' if state == 'incremental' else state, 'message': 'as of version ' ~ last
         }}) %}
     {% endfor %}
@@ -31,8 +31,4 @@
         {% endif %}
     {% endfor %}
     {{ return(found) }}
-{% endmacro %}
-
-{% macro is_of_join(mark) %}
-    {{ return((mark.source_id or '').startswith('joined ')) }}
 {% endmacro %}

@@ -42,30 +42,30 @@
         {{ return({'state': 'first run', 'why': 'first run: no table yet'}) }}
     {% endif %}
     {% if dbt.is_plain(model) %}
-        {% set before = dbt.own_marks() | map(attribute='contract') | first %}
+        {% set before = dbt.own_checkpoints() | map(attribute='contract') | first %}
         {% set redeclared = dbt.redeclared_state(before) if before else none %}
         {% if redeclared and redeclared.state != 'grain changed' and dbt.way_of(model).accumulates %}
             {{ return({'state': 'full', 'why': redeclared.why, 'changed': [], 'is_whole': true}) }}
         {% endif %}
         {{ return(redeclared or dbt.plain_read_state()) }}
     {% endif %}
-    {% set marks = [] %}
+    {% set own = [] %}
     {% for node in dbt.tables_below(model) %}
         {% set source = dbt.relation_of(node) %}
-        {% set mark = dbt.checkpoint(this, dbt.table_name(source)) %}
-        {% if mark and (mark.version is none or dbt.has_versions(source)) %}
-            {% do marks.append(mark) %}
-            {% set lost = none if mark.version is none else dbt.lost_join(source, mark) if dbt.is_of_join(mark)
-                else dbt.lost_history(source, mark, dbt.table_state(source), node.resource_type == 'source') %}
+        {% set checkpoint = dbt.checkpoint(this, dbt.table_name(source)) %}
+        {% if checkpoint and (checkpoint.version is none or dbt.has_versions(source)) %}
+            {% do own.append(checkpoint) %}
+            {% set lost = none if checkpoint.version is none else dbt.lost_join(source, checkpoint) if checkpoint.kind == 'joined'
+                else dbt.lost_history(source, checkpoint, dbt.table_state(source), node.resource_type == 'source') %}
             {% if lost %}
                 {{ return({'state': 'history lost', 'why': lost}) }}
             {% endif %}
         {% endif %}
     {% endfor %}
-    {% if not marks %}
+    {% if not own %}
         {{ return({'state': 'first run', 'why': 'first run: no checkpoint yet'}) }}
     {% endif %}
-    {% set redeclared = dbt.redeclared_state(marks[0].contract) %}
+    {% set redeclared = dbt.redeclared_state(own[0].contract) %}
     {% if redeclared %}
         {{ return(redeclared) }}
     {% endif %}
@@ -79,10 +79,10 @@
 {# A range or some columns can only be rebuilt if each source is still available as the table was built from it: at a version that the source
    still has, or joined and unchanged. #}
 {% macro refuse_rebuild(with_new_code=false) %}
-    {% set why = namespace(message='it is not built yet' if not dbt.is_incremental() or not dbt.own_marks() else none) %}
+    {% set why = namespace(message='it is not built yet' if not dbt.is_incremental() or not dbt.own_checkpoints() else none) %}
     {% if not why.message %}
-        {% set before, now = dbt.newest_mark().contract, dbt.contract_of(model.unique_id) %}
-        {% if with_new_code and (before or '').split('.')[1:2] != now.split('.')[1:2] %}
+        {% set before, now = dbt.newest_checkpoint().contract, dbt.contract_of(model.unique_id) %}
+        {% if with_new_code and before.grain != now.grain %}
             {% set why.message = 'its keys have changed since its last run' %}
         {% elif not with_new_code and before != now %}
             {% set why.message = 'its contract or its keys have changed since its last run' %}
@@ -90,13 +90,13 @@
     {% endif %}
     {% for node in dbt.tables_below(model) if not why.message %}
         {% set source = dbt.relation_of(node) %}
-        {% set mark = dbt.checkpoint(this, dbt.table_name(source)) %}
-        {% if mark and mark.version is not none %}
+        {% set checkpoint = dbt.checkpoint(this, dbt.table_name(source)) %}
+        {% if checkpoint and checkpoint.version is not none %}
             {% set now = dbt.table_state(source) %}
-            {% set lost = mark.source_id != now.id or dbt.age_of(now, mark.version) is none %}
-            {% set why.message = dbt.lost_version(source, mark) if dbt.is_plain(model) and source in dbt.own_relations()
-                else dbt.lost_join(source, mark) if dbt.is_of_join(mark)
-                else dbt.table_name(source) ~ ' no longer has version ' ~ mark.version if lost else none %}
+            {% set lost = checkpoint.source_id != now.id or dbt.age_of(now, checkpoint.version) is none %}
+            {% set why.message = dbt.lost_version(source, checkpoint) if dbt.is_plain(model) and source in dbt.own_relations()
+                else dbt.lost_join(source, checkpoint) if checkpoint.kind == 'joined'
+                else dbt.table_name(source) ~ ' no longer has version ' ~ checkpoint.version if lost else none %}
         {% endif %}
     {% endfor %}
     {% if why.message %}

@@ -7,10 +7,11 @@
     {% set added = dbt.added_columns(this) %}
     {% if added %}
         {{ return({'state': 'columns added', 'why': 'new in its contract: ' ~ added | join(', ')}) }}
-    {% elif '.' in (before or '') and before.split('.')[1] != contract.split('.')[1] %}
+    {% elif before.has_other_grain(contract) %}
         {{ return({'state': 'grain changed', 'why': 'another unique_key, newest_by, insert_only or prune_by'}) }}
     {% endif %}
-    {% set changed = dbt.changed_code(before, contract) %}
+    {% set code = before.changed_code(contract) %}
+    {% set changed = code ~ ' has changed' if code else none %}
     {% set choice = dbt.on_code_change(changed) if changed else 'ignore' %}
     {% if choice != 'ignore' %}
         {{ return({'state': 'code changed', 'why': changed ~ (', where the run stops' if choice == 'stop' else '')}) }}

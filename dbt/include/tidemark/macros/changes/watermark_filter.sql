@@ -7,7 +7,7 @@
     {% set bounds = [] %}
     {% if window.state == 'incremental' and window.low is not none %}
         {% set low = dbt.typed_literal(window.low, window.type) %}
-        {# >= : rows that tie with the mark may have come after it was taken #}
+        {# >= : rows that tie with the checkpoint may have come after it was taken #}
         {% do bounds.append(name ~ ' >= ' ~ low ~ ('' if not lookback else ' - ' ~ lookback if lookback is number else ' - interval ' ~ lookback)) %}
     {% endif %}
     {% if window.watermark is not none %}
@@ -20,8 +20,7 @@
 {% macro watermark_window(relation, column, lookback) %}
     {% set windows = dbt.run_state('windows').setdefault(model.unique_id, {}) %}
     {% set source = dbt.table_name(relation) %}
-    {% set source_id = 'watermark ' ~ column %}
-    {% if source in windows and windows[source].source_id != source_id %}
+    {% if source in windows and windows[source].watermark_column != column %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by two columns, but a watermark is one column. Combine both in a column of a view.'
         ) %}
@@ -29,10 +28,10 @@
         {{ return(windows[source]) }}
     {% endif %}
     {% set how = dbt.read_state() %}
-    {% set mark = dbt.checkpoint(this, source) %}
-    {% set is_known = mark and mark.source_id == source_id %}
+    {% set checkpoint = dbt.checkpoint(this, source) %}
+    {% set is_known = checkpoint and checkpoint.kind == 'watermark' and checkpoint.watermark_column == column %}
     {# none: there was no value yet at the last run #}
-    {% set previous = mark.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild', 'as of') else none %}
+    {% set previous = checkpoint.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild', 'as of') else none %}
     {% if how.state == 'incremental' and not is_known %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
@@ -44,7 +43,7 @@
         'incremental': column ~ ' from ' ~ (previous or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
     }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
     {% do windows.update({source: {
-        'source': source, 'source_id': source_id, 'state': how.state, 'after': none, 'last': none,
+        'source': source, 'kind': 'watermark', 'watermark_column': column, 'state': how.state, 'after': none, 'last': none,
         'low': previous, 'watermark': high.value, 'type': high.type, 'message': span
     }}) %}
     {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}

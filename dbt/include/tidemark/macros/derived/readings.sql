@@ -18,9 +18,9 @@
     {% do dbt.read_state().update(state='incremental', why='incremental') %}
     {% for window in dbt.run_state('joined')[model.unique_id].values() %}
         {% if window.source in dbt.read_state().changed %}
-            {% set mark = dbt.checkpoint(this, window.source) %}
+            {% set checkpoint = dbt.checkpoint(this, window.source) %}
             {% do window.update(
-                state='incremental', after=mark.version, message=dbt.version_range(mark.version, window.last) ~ ' (' ~ plan.how ~ ')'
+                state='incremental', after=checkpoint.version, message=dbt.version_range(checkpoint.version, window.last) ~ ' (' ~ plan.how ~ ')'
             ) %}
         {% else %}
             {% do window.update(state='nothing new') %}

@@ -1,14 +1,16 @@
-{# A fingerprint stored with the checkpoints. For a model: its columns, constraints and descriptions; after a dot, its grain
-   settings; after another dot, its code. For a test: its settings and its code. #}
+{# Fingerprints stored with the checkpoints: of a model's columns, constraints and descriptions, its grain and its code; of a
+   test's settings and its code. #}
 {% macro contract_of(unique_id) %}
     {% set node = graph.nodes[unique_id] %}
+    {% set code = dbt.code_of(unique_id) %}
+    {% set of_code = {'code': code.sql, 'macros': code.macros, 'variables': dbt.variables_fingerprint(code)} %}
     {% set parts = [] %}
     {% if node.resource_type == 'test' %}
         {% do parts.append(node.checksum.checksum if node.checksum else '') %}
         {% for setting in ('where', 'warn_if', 'error_if', 'fail_calc', 'limit') %}
             {% do parts.append(node.config.get(setting) | string) %}
         {% endfor %}
-        {{ return(local_md5(parts | string) ~ '.' ~ dbt.code_fingerprint(unique_id)) }}
+        {{ return(adapter.contract(contract=local_md5(parts | string), **of_code)) }}
     {% endif %}
     {% for column in node.columns.values() %}
         {% do parts.append([column.name, column.data_type, column.constraints | string, column.description]) %}
@@ -18,7 +20,7 @@
     {% for setting in ('newest_by', 'insert_only', 'prune_by') %}
         {% do grain.append(node.config.get('meta', {}).get(setting)) %}
     {% endfor %}
-    {{ return(local_md5(parts | string) ~ '.' ~ local_md5(grain | string) ~ '.' ~ dbt.code_fingerprint(unique_id)) }}
+    {{ return(adapter.contract(contract=local_md5(parts | string), grain=local_md5(grain | string), **of_code)) }}
 {% endmacro %}
 
 {# Declared columns that the table does not have yet, if `on_schema_change` allows new columns. #}

@@ -2,15 +2,11 @@
    changes() and watermark_filter() write them. explain and verify ask for them at the end of the model's SQL. #}
 {% macro plain_reads() %}
     {% if not execute %}{{ return('') }}{% endif %}
+    {% set newest = dbt.newest_checkpoint() %}
     {% set built = dbt.note({
-        'built_with': dbt.variables_part(dbt.newest_mark().contract), 'compiled_with': dbt.variables_part(dbt.contract_of(model.unique_id))
+        'built_with': newest.contract.variables if newest else none, 'compiled_with': dbt.contract_of(model.unique_id).variables
     }) %}
     {{ return(built ~ (dbt.notes_of_plain_reads() if dbt.is_plain(model) else '')) }}
-{% endmacro %}
-
-{# The fingerprint of the variables in a contract, or none. #}
-{% macro variables_part(contract) %}
-    {{ return((((contract or '').split('.') + ['', ''])[2].split('-') + ['', ''])[2] or none) }}
 {% endmacro %}
 
 {% macro notes_of_plain_reads() %}
@@ -33,21 +29,21 @@
 {% macro plain_window(source, how) %}
     {% set name = dbt.table_name(source) %}
     {% set now = dbt.table_state(source) if dbt.has_versions(source) else {} %}
-    {% set mark = dbt.checkpoint(this, name) %}
+    {% set checkpoint = dbt.checkpoint(this, name) %}
     {% set window = {'source': name, 'state': how.state, 'after': none, 'last': now.get('version')} %}
     {% if how.state == 'verify' %}
-        {% set is_lost = now and mark and (
-            dbt.lost_version(source, mark) if source in dbt.own_relations() else dbt.lost_join(source, mark)
+        {% set is_lost = now and checkpoint and (
+            dbt.lost_version(source, checkpoint) if source in dbt.own_relations() else dbt.lost_join(source, checkpoint)
         ) %}
-        {% set last = mark.version if now and mark and not is_lost else now.get('version') %}
+        {% set last = checkpoint.version if now and checkpoint and not is_lost else now.get('version') %}
         {{ return(dict(
             window, last=last, message='as of version ' ~ last if now else 'as it is: it has no versions',
-            unproven=none if not now else 'never read' if not mark else 'changed' if is_lost else none
+            unproven=none if not now else 'never read' if not checkpoint else 'changed' if is_lost else none
         )) }}
     {% elif how.state == 'incremental' or how.state == 'full' and not how.is_whole and name not in how.changed %}
         {{ return(dict(window, state='nothing new', message='after version ' ~ now.version ~ ': nothing new')) }}
     {% elif how.state == 'full' and not how.is_whole %}
-        {{ return(dict(window, state='incremental', after=mark.version, message=dbt.version_range(mark.version, now.version))) }}
+        {{ return(dict(window, state='incremental', after=checkpoint.version, message=dbt.version_range(checkpoint.version, now.version))) }}
     {% endif %}
     {{ return(dict(window, message=('as of version ' ~ now.version if now else 'all of it') ~ ' (' ~ how.why ~ ')')) }}
 {% endmacro %}

@@ -20,7 +20,7 @@
         ) %}
     {% endif %}
     {% if dbt.lost_table() or dbt.is_written_since_checkpoint() %}
-        {# other dates may be wrong, too: the mark of the table stays, so that the next run finds that out #}
+        {# other dates may be wrong, too: the checkpoint of the table stays, so that the next run finds that out #}
         {% do dbt.run_state('doubted').update({model.unique_id: true}) %}
     {% endif %}
     {% set partition = adapter.columns_named(dbt.as_list(config.get('partition_by')), query.columns) | first %}

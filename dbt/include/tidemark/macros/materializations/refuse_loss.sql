@@ -20,10 +20,10 @@
 
 {# Why a table may hold rows that no run wrote, as text, or none. #}
 {% macro other_writer(relation) %}
-    {% set mark = dbt.newest_mark() %}
+    {% set checkpoint = dbt.newest_checkpoint() %}
     {% set now = dbt.table_state(relation) %}
-    {% set is_known = mark and mark.table_id in (none, now.id) and dbt.age_of(now, mark.table_version) is not none %}
-    {% set commits = dbt.commits_since(relation, mark.table_version) if is_known
+    {% set is_known = checkpoint and checkpoint.table_id in (none, now.id) and dbt.age_of(now, checkpoint.table_version) is not none %}
+    {% set commits = dbt.commits_since(relation, checkpoint.table_version) if is_known
         else dbt.by_format('commits')(relation, now.version + 1) %}
     {% for commit in commits if commit.is_foreign and commit.operation | lower not in ('delete', 'truncate', 'restore') %}
         {{ return('another writer changed the table on ' ~ (commit.at | string)[:16] ~ ' (' ~ commit.operation ~ ')') }}

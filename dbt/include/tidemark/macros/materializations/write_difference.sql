@@ -6,14 +6,14 @@
     {% for node in dbt.tables_below(model) if not dbt.is_view(node) %}
         {% set source = dbt.relation_of(node) %}
         {% set name = dbt.table_name(source) %}
-        {% set mark = dbt.checkpoint(this, name) if dbt.has_versions(source) else none %}
-        {% if not mark %}
+        {% set checkpoint = dbt.checkpoint(this, name) if dbt.has_versions(source) else none %}
+        {% if not checkpoint %}
             {% set why.whole = name ~ (' has no checkpoint yet' if dbt.has_versions(source) else ' has no versions') %}
-        {% elif dbt.lost_join(source, mark) %}
+        {% elif dbt.lost_join(source, checkpoint) %}
             {% do changed.append(name) %}
             {% set why.changed = why.changed or name ~ ' has changed' %}
             {% set why.whole = why.whole or dbt.lost_history(
-                source, dict(mark, source_id=mark.source_id | replace('joined ', '')), dbt.table_state(source), false
+                source, checkpoint, dbt.table_state(source), false
             ) %}  {# both sides of each change are read, so landed rows may change #}
         {% endif %}
     {% endfor %}

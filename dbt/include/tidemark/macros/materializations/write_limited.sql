@@ -9,7 +9,7 @@
     {% if flags.EMPTY and not is_new %}
         {% do dbt.checked_query(sql) %}
         {% do dbt.report_written({}) %}
-    {% elif dbt.own_marks() or is_kept %}
+    {% elif dbt.own_checkpoints() or is_kept %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': `--' ~ option ~ '` would put ' ~ ('an empty table' if flags.EMPTY else 'a part of the rows')
             ~ ' in the place of a complete table. Nothing was written. Use a schema of its own, as in `TIDEMARK_SCHEMA=' ~ option

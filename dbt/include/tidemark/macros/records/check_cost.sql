@@ -36,9 +36,9 @@
     {% set how = dbt.read_state() %}
     {% set changed = namespace(rows=none) %}
     {% for window in dbt.windows_of(model.unique_id) if window.last is not none %}
-        {% set mark = dbt.checkpoint(this, window.source) %}
-        {% if window.state == 'incremental' or mark and how.state == 'full' and not how.is_whole and window.source in how.changed %}
-            {% set read = dict(window, state='incremental', after=mark.version) %}
+        {% set checkpoint = dbt.checkpoint(this, window.source) %}
+        {% if window.state == 'incremental' or checkpoint and how.state == 'full' and not how.is_whole and window.source in how.changed %}
+            {% set read = dict(window, state='incremental', after=checkpoint.version) %}
             {% set changed.rows = (changed.rows or 0) + (dbt.read_metrics(dbt.relation_named(window.source), read).rows or 0) %}
         {% endif %}
     {% endfor %}

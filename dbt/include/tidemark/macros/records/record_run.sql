@@ -16,9 +16,7 @@
     {% if (rows or checkpoints or failed or tables) and not var('rebuild_plan', false) %}
         {% set run = dbt.run_row(results, failed) %}
         {% do run.update(model_runs=rows, checkpoints=checkpoints, tables_written=tables) %}
-        {% set locked = adapter.lock_state(dbt.table_name(dbt.ops_table('runs'))) %}
-        {% do dbt.insert_record(dbt.ops_table('runs'), dbt.run_columns(), run) %}
-        {% do adapter.unlock_tables(locked) %}
+        {% do adapter.record_run(dbt.ops_table('runs'), run) %}
         {% do adapter.report_lineage(run, results) %}
     {% endif %}
     {% do dbt.drop_cached_views() %}

@@ -33,6 +33,6 @@
     {% for window in dbt.windows_of(dbt.model_of(by).get('unique_id')) if window.source == source %}
         {{ return(window.last) }}
     {% endfor %}
-    {% set mark = dbt.checkpoint(by, source) %}
-    {{ return(mark.version if mark else -1) }}
+    {% set checkpoint = dbt.checkpoint(by, source) %}
+    {{ return(checkpoint.version if checkpoint else -1) }}
 {% endmacro %}

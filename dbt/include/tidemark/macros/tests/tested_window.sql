@@ -15,16 +15,19 @@
     {% endif %}
     {% set now = dbt.table_state(relation) %}
     {% set last = now.version if version is none else version %}
-    {% set mark = dbt.checkpoint(unique_id, source) %}
-    {% set window = {'source': source, 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last, 'message': 'as of version ' ~ last} %}
-    {% if not mark or var('full_tests', false) or should_full_refresh() or mark.contract != dbt.contract_of(unique_id)
-        or dbt.lost_history(relation, mark, now, false) or dbt.age_of(now, last) is none
-        or dbt.age_of(now, mark.version) < dbt.age_of(now, last) %}
+    {% set checkpoint = dbt.checkpoint(unique_id, source) %}
+    {% set window = {
+        'source': source, 'kind': 'changes', 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last,
+        'message': 'as of version ' ~ last
+    } %}
+    {% if not checkpoint or var('full_tests', false) or should_full_refresh() or checkpoint.contract != dbt.contract_of(unique_id)
+        or dbt.lost_history(relation, checkpoint, now, false) or dbt.age_of(now, last) is none
+        or dbt.age_of(now, checkpoint.version) < dbt.age_of(now, last) %}
         {# the whole table #}
-    {% elif mark.version == last %}
+    {% elif checkpoint.version == last %}
         {% do window.update(state='nothing new', message='after version ' ~ last ~ ': nothing new') %}
     {% else %}
-        {% do window.update(state='incremental', after=mark.version, message=dbt.version_range(mark.version, last)) %}
+        {% do window.update(state='incremental', after=checkpoint.version, message=dbt.version_range(checkpoint.version, last)) %}
     {% endif %}
     {% do windows.update({source: window}) %}
     {{ return(window) }}

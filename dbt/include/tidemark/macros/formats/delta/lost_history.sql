@@ -1,17 +1,17 @@
-{% macro delta_words_of_loss(name, mark) %}
-    {{ return(name ~ ' was replaced after version ' ~ mark.version ~ ' was read') }}
+{% macro delta_words_of_loss(name, checkpoint) %}
+    {{ return(name ~ ' was replaced after version ' ~ checkpoint.version ~ ' was read') }}
 {% endmacro %}
 
 {# Why the change data feed does not hold everything after a version, as text, or none. #}
-{% macro delta_lost_history(relation, mark, now, is_landed) %}
+{% macro delta_lost_history(relation, checkpoint, now, is_landed) %}
     {% set name = dbt.table_name(relation) %}
     {% if now.properties.get('delta.enableChangeDataFeed') != 'true' %}
         {{ return(name ~ ' has no change data feed; `alter table ' ~ name
             ~ " set tblproperties ('delta.enableChangeDataFeed' = 'true')` switches it on") }}
     {% endif %}
-    {% set commits = dbt.commits_since(relation, mark.version) %}
-    {% if commits | length < now.version - mark.version %}
-        {{ return('the log of ' ~ name ~ ' no longer has version ' ~ (mark.version + 1)) }}
+    {% set commits = dbt.commits_since(relation, checkpoint.version) %}
+    {% if commits | length < now.version - checkpoint.version %}
+        {{ return('the log of ' ~ name ~ ' no longer has version ' ~ (checkpoint.version + 1)) }}
     {% endif %}
     {% for commit in commits %}
         {% if commit.operation == 'SET TBLPROPERTIES' and 'delta.enableChangeDataFeed' in commit.parameters.get('properties', '') %}
@@ -22,7 +22,7 @@
             or commit.operation in ('CHANGE COLUMN', 'CHANGE COLUMNS') and now.properties.get('delta.enableTypeWidening') == 'true' %}
             {{ return('the columns of ' ~ name ~ ' were changed at version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
         {% elif is_landed and (commit.operation in ('MERGE', 'UPDATE') or dbt.delta_overwrites(commit)) %}
-            {{ return(name ~ ' is append-only, but had a ' ~ commit.operation ~ ' after version ' ~ mark.version) }}
+            {{ return(name ~ ' is append-only, but had a ' ~ commit.operation ~ ' after version ' ~ checkpoint.version) }}
         {% endif %}
     {% endfor %}
     {{ return(none) }}
