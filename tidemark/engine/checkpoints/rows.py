@@ -10,7 +10,7 @@ from tidemark.base.clock import utc_time
 
 UNDO = "undo"  # the command of a run that takes others back
 CHANGES, JOINED, WATERMARK = KINDS = ("changes", "joined", "watermark")
-CHARACTERS_OF_ID = 8  # characters of a run's id
+ID_LENGTH = 8  # characters of a run's id
 CODE = (("code", "its SQL"), ("macros", "a macro that it uses"), ("variables", "a variable that it reads"))
 Pair = tuple[str, str]  # a reader and a source
 
@@ -232,7 +232,7 @@ class Run:
     @property
     def label(self) -> str:
         """The run in words: `3f2a91c4 (build, 2026-01-31 04:00:12)`."""
-        return f"{self.id[:CHARACTERS_OF_ID]} ({self.command}, {utc_time(self.started):%Y-%m-%d %H:%M:%S})"
+        return f"{self.id[:ID_LENGTH]} ({self.command}, {utc_time(self.started):%Y-%m-%d %H:%M:%S})"
 
     @property
     def models(self) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tidemark.base.errors import TidemarkError, did_you_mean
-from tidemark.engine.checkpoints.rows import CHARACTERS_OF_ID, UNDO, Run
+from tidemark.engine.checkpoints.rows import ID_LENGTH, UNDO, Run
 
 LAST = "last"
 
@@ -42,7 +42,7 @@ def choose_run(runs: Sequence[Run], name: str) -> Run:
             "Give more characters of the id.",
         )
     newest = ", ".join(run.label for run in reversed(runs[-3:])) or "none"
-    similar = did_you_mean(name, [LAST, *(run.id[: max(len(name), CHARACTERS_OF_ID)] for run in reversed(runs))])
+    similar = did_you_mean(name, [LAST, *(run.id[: max(len(name), ID_LENGTH)] for run in reversed(runs))])
     raise TidemarkError(
         f"No recorded run begins with {name}.",
         f"{similar}The newest are: {newest}. `ops.runs` has all of them.",

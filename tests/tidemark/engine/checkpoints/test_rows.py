@@ -8,7 +8,7 @@ import pytest
 
 from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract, latest
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R3]
 
 NOW = Contract("columns", "grain", "sql", "macros", "variables")
 READ = Checkpoint("s.days", "b.raw", 3, "changes", "id", 7, table_version=5, table_id="own", contract=NOW)
