@@ -185,10 +185,12 @@ def _land_and_print(
 
 def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions) -> Outcome | None:
     land = LANDINGS[type(feed)]
-    if not isinstance(feed, FileFeed):
-        with output.status(f"landing {feed.name}"), _watched(spark, feed):
-            return None if options.replays else land(spark, feed, ops_schema, options)
-    return land(spark, feed, ops_schema, options)
+    if isinstance(feed, FileFeed):  # it shows its progress, and has records to land again
+        return land(spark, feed, ops_schema, options)
+    if options.replays:
+        return None
+    with output.status(f"landing {feed.name}"):
+        return land(spark, feed, ops_schema, options)
 
 
 def _land_files(spark: SparkSession, feed: FileFeed, ops_schema: str, options: LandingOptions) -> Outcome:

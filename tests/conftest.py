@@ -19,7 +19,7 @@ from python_ingest.feeds.declarations import Feed, feeds_of
 from python_ingest.files.landing import Lander
 from python_ingest.files.outcome import LandedFiles
 from tests import many_commands
-from tests.night import is_night
+from tests.night import NIGHTLY, is_night
 from tests.schedule import start_longest_first
 from tidemark.cli.build import build_models
 from tidemark.cli.land import land
@@ -53,8 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     by_day, core = marker.kwargs["day"].split(), marker.kwargs.get("core", "").split()
     at_night = marker.kwargs.get("night", marker.kwargs["day"]).split()
-    is_more = [is_night(name) for name in at_night if name not in by_day]
-    formats = at_night if any(is_more) else by_day
+    formats = at_night if NIGHTLY else by_day
     params = [pytest.param(name, marks=[pytest.mark.core] * (name in core)) for name in formats]
     metafunc.parametrize("table_format", params, indirect=True)
 

@@ -6,8 +6,10 @@ TOTAL=3. dbt has no place for them, so this module wraps the method that runs ho
 
 from __future__ import annotations
 
-from functools import wraps
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from tidemark.engine.adapter.wrapping import wrap_once
 
 if TYPE_CHECKING:
     from dbt.adapters.base.impl import BaseAdapter
@@ -15,18 +17,16 @@ if TYPE_CHECKING:
 
 ENGINE = "dbt_tidemark"
 TYPE = "tidemark"
-ATTACHED = "of_tidemark"  # marks the wrapped method
 
 
 def attach() -> None:
-    """Let dbt's commands call the engine before their first node and after their last one, once a process."""
+    """Let dbt's commands call the engine before their first node and after their last one."""
     from dbt.task.run import RunTask
 
-    of_dbt = RunTask.safe_run_hooks
-    if hasattr(of_dbt, ATTACHED):
-        return
+    wrap_once(RunTask, "safe_run_hooks", _with_engine)
 
-    @wraps(of_dbt)
+
+def _with_engine(of_dbt: Callable[..., Any]) -> Callable[..., Any]:
     def safe_run_hooks(task: RunTask, adapter: BaseAdapter, hook_type: Any, extra_context: Any) -> Any:
         if adapter.type() != TYPE:
             return of_dbt(task, adapter, hook_type, extra_context)
@@ -40,8 +40,7 @@ def attach() -> None:
         finally:
             _call(task, adapter, "unlock_selected_tables")
 
-    setattr(safe_run_hooks, ATTACHED, True)
-    RunTask.safe_run_hooks = safe_run_hooks  # type: ignore[method-assign, assignment]
+    return safe_run_hooks
 
 
 def _call(task: RunTask, adapter: BaseAdapter, macro: str, **arguments: Any) -> None:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import wraps
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
+
+from tidemark.engine.adapter.wrapping import wrap_once
 
 if TYPE_CHECKING:
     from dbt.task.seed import SeedTask
 
-ATTACHED = "of_tidemark"  # marks the wrapped method
-
 
 def attach() -> None:
-    """Let `--show` print the seeds that have a table, without hooks and skipped seeds; once a process."""
+    """Let `--show` print the seeds that have a table, without hooks and skipped seeds."""
     from dbt.task.seed import SeedTask
 
-    of_dbt = SeedTask.show_tables
-    if hasattr(of_dbt, ATTACHED):
-        return
+    wrap_once(SeedTask, "show_tables", _of_seeds_alone)
 
-    @wraps(of_dbt)
+
+def _of_seeds_alone(of_dbt: Callable[..., Any]) -> Callable[..., Any]:
     def show_tables(task: SeedTask, results: Iterable[Any]) -> Any:
-        seeds = [one for one in results if getattr(one, "agate_table", None) is not None]
-        return of_dbt(task, seeds)  # type: ignore[no-untyped-call]
+        return of_dbt(task, [one for one in results if getattr(one, "agate_table", None) is not None])
 
-    setattr(show_tables, ATTACHED, True)
-    SeedTask.show_tables = show_tables  # type: ignore[method-assign]
+    return show_tables

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
+
+from tidemark.engine.adapter.wrapping import wrap_once
 
 logger = AdapterLogger("Tidemark")
 ENGINE = ("dbt", "dbt_spark", "dbt_tidemark")  # packages
@@ -19,20 +22,18 @@ def hide_own_macros() -> None:
     dbt writes `> in macro …` and `> called by macro …` below each error that a macro raises, also if none of
     these macros is the user's. A trace that has a macro of the project or of a package stays.
     """
-    stock = DbtRuntimeError.process_stack
-    if getattr(stock, "is_short", False):
-        return
+    wrap_once(DbtRuntimeError, "process_stack", _with_macros_of_user)
 
+
+def _with_macros_of_user(of_dbt: Callable[..., Any]) -> Callable[..., Any]:
     def short(error: DbtRuntimeError) -> list[str]:
-        lines = stock(error)
+        lines: list[str] = of_dbt(error)
         if lines and error not in _logged:
             _logged.add(error)
             logger.debug("\n".join(lines))
         return lines if _has_macro_of_user(error) else []
 
-    hidden: Any = short
-    hidden.is_short = True
-    setattr(DbtRuntimeError, "process_stack", hidden)  # noqa: B010
+    return short
 
 
 def _has_macro_of_user(error: DbtRuntimeError) -> bool:
