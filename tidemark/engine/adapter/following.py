@@ -8,10 +8,10 @@ from typing import Any
 from dbt.adapters.base.meta import available
 from dbt_common.exceptions import DbtRuntimeError
 
+from tidemark.engine.adapter.deciding import DecidingAdapter
 from tidemark.engine.adapter.model_settings import columns_named, refusals
 from tidemark.engine.adapter.schema_change import Columns, Step, step_of
 from tidemark.engine.adapter.setting_checks import Model, grants, sql_header
-from tidemark.engine.adapter.state import StateAdapter
 from tidemark.engine.project.model_way import REFUSED_MICROBATCH, Way, model_way
 from tidemark.engine.project.sql_header import statements_of
 
@@ -22,7 +22,7 @@ ONE_CATALOG = (
 )
 
 
-class FollowingAdapter(StateAdapter):
+class FollowingAdapter(DecidingAdapter):
     """An adapter that follows a model's settings, or refuses them before anything is written."""
 
     def set_macro_resolver(self, macro_resolver: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from tidemark.base.clock import utc_time
+from tidemark.engine.checkpoints.window import Window
 
 UNDO = "undo"  # the command of a run that takes others back
 CHANGES, JOINED, WATERMARK = KINDS = ("changes", "joined", "watermark")
@@ -140,7 +141,7 @@ class Checkpoints:
     def moved(
         self,
         reader: str,
-        window: Mapping[str, Any],
+        window: Window,
         contract: Contract,
         table: Mapping[str, Any],
         *,
@@ -150,29 +151,28 @@ class Checkpoints:
 
         Args:
             reader: a model's table, or the id of a test.
-            window: what was read of one source: `source`, `state`, `last`, `kind`, and as far as it has them
-                `source_id`, `watermark` and `watermark_column`.
+            window: what was read of one source.
             contract: what the reader declares now.
             table: `version` and `id` of the model's own table.
             keeps_contract: whether the run computed a part of the table only.
         """
-        source = window["source"]
+        source = window.source
         before, last = self.of(reader, source), self._newest.get((reader, source))
         new = Checkpoint(
             reader,
             source,
             last.sequence + 1 if last else 1,
-            window["kind"],
-            window.get("source_id"),
-            window["last"],
-            window.get("watermark"),
-            window.get("watermark_column"),
+            window.kind,
+            window.source_id,
+            window.last,
+            window.watermark,
+            window.watermark_column,
             table["version"],
             table["id"],
             contract,
         )
         is_same = before is not None and (before.place, before.contract) == (new.place, contract)
-        if window["state"] == "nothing new" and is_same:
+        if window.state == "nothing new" and is_same:
             return None
         if keeps_contract:
             new = replace(new, contract=before.contract if before else Contract())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract, latest
+from tidemark.engine.checkpoints.window import Window
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.R3]
 
@@ -16,8 +18,8 @@ TAKEN_BACK = Checkpoint("s.days", "b.other", 4)
 OWN = {"version": 6, "id": "own"}
 
 
-def _window(state: str = "incremental", **more: Any) -> dict[str, Any]:
-    return {"source": "b.raw", "state": state, "kind": "changes", "source_id": "id", "last": 7, **more}
+def _window(state: str = "incremental", **more: Any) -> Window:
+    return replace(Window("b.raw", state, "changes", "id", last=7), **more)
 
 
 def test_a_checkpoint_that_was_taken_back_does_not_exist() -> None:
@@ -50,7 +52,7 @@ def test_a_checkpoint_that_was_taken_back_does_not_exist() -> None:
     ],
 )
 def test_a_checkpoint_moves_if_something_was_read_or_declared(
-    window: dict[str, Any], contract: Contract, moves: bool
+    window: Window, contract: Contract, moves: bool
 ) -> None:
     """R2.2: a source with nothing new moves none."""
     moved = Checkpoints([READ]).moved("s.days", window, contract, OWN)
@@ -59,10 +61,10 @@ def test_a_checkpoint_moves_if_something_was_read_or_declared(
         stored = Checkpoint.of({**moved, "recorded_at": 0})
         assert (stored.sequence, stored.table_version, stored.contract) == (4, 6, contract)
         assert stored.place == (
-            window["kind"],
-            window["source_id"],
-            window["last"],
-            window.get("watermark_column"),
+            window.kind,
+            window.source_id,
+            window.last,
+            window.watermark_column,
         )
 
 

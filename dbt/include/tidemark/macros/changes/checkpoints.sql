@@ -30,3 +30,14 @@
     {% endfor %}
     {{ return(moved | reject('none') | list) }}
 {% endmacro %}
+
+{# The id and version of the model's table to store with its checkpoints: what this run wrote or saw, else the previous values. #}
+{% macro table_after(node, relation, checkpoint) %}
+    {% set written = dbt.run_state('written').get(node.unique_id, {}).get('version') %}
+    {% set seen = adapter.table_state(relation) if written is not none else adapter.known_state(relation) %}
+    {% set before = {'id': checkpoint.table_id, 'version': checkpoint.table_version} if checkpoint else {'id': none, 'version': none} %}
+    {% if not seen or node.unique_id in dbt.run_state('doubted') %}
+        {{ return(before) }}
+    {% endif %}
+    {{ return({'id': seen.id or before.id, 'version': seen.version if written is none else written}) }}
+{% endmacro %}

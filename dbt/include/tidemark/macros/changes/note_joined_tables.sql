@@ -5,15 +5,11 @@
     {% set read = dbt.run_state('windows').get(model.unique_id, {}) %}
     {% set is_plain = dbt.is_plain(model) %}
     {% set relations = dbt.joined_below(model, read) if read and not flags.EMPTY or is_plain else [] %}
-    {% set state = dbt.read_state().state if relations or is_plain else none %}
+    {% if is_plain %}
+        {% do dbt.read_state() %}
+    {% endif %}
     {% for relation in relations %}
-        {% set source = dbt.table_name(relation) %}
-        {% set now = dbt.table_state(relation) %}
-        {% set last = dbt.checkpoint(this, source).version if is_plain and state == 'rebuild' else now.version %}
-        {% do joined.update({source: {
-            'source': source, 'kind': 'joined', 'source_id': now.id, 'after': none, 'last': last,
-            'state': 'nothing new' if state == 'incremental' else state, 'message': 'as of version ' ~ last
-        }}) %}
+        {% do joined.update({dbt.table_name(relation): adapter.joined_window(dbt.facts(), dbt.read_state(), relation)}) %}
     {% endfor %}
     {% do dbt.run_state('joined').update({model.unique_id: joined}) %}
 {% endmacro %}

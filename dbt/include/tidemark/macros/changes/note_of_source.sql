@@ -2,7 +2,7 @@
 {% macro note_of_source(window) %}
     {% set facts = {'reads': window.source} %}
     {% for name in ('state', 'after', 'last', 'message', 'unproven') %}
-        {% do facts.update({name: window.get(name)}) %}
+        {% do facts.update({name: window[name] | default(none)}) %}
     {% endfor %}
     {{ return(dbt.note(facts)) }}
 {% endmacro %}

@@ -28,25 +28,15 @@
         {{ return(windows[source]) }}
     {% endif %}
     {% set how = dbt.read_state() %}
-    {% set checkpoint = dbt.checkpoint(this, source) %}
-    {% set is_known = checkpoint and checkpoint.kind == 'watermark' and checkpoint.watermark_column == column %}
-    {# none: there was no value yet at the last run #}
-    {% set previous = checkpoint.watermark if is_known and how.state in ('incremental', 'verify', 'rebuild', 'as of') else none %}
-    {% if how.state == 'incremental' and not is_known %}
+    {% set window = adapter.watermark_window(source, column, how, dbt.checkpoint(this, source)) %}
+    {% if window is none %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
             ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
-    {% set high = dbt.highest(relation, column, previous) %}
-    {% set span = {
-        'incremental': column ~ ' from ' ~ (previous or '') ~ (' less ' ~ lookback if lookback else '') ~ ' to ' ~ (high.value or '')
-    }.get(how.state, column ~ ' up to ' ~ (high.value or 'none') ~ ' (' ~ how.why ~ ')') %}
-    {% do windows.update({source: {
-        'source': source, 'kind': 'watermark', 'watermark_column': column, 'state': how.state, 'after': none, 'last': none,
-        'low': previous, 'watermark': high.value, 'type': high.type, 'message': span
-    }}) %}
-    {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ span) %}
+    {% do windows.update({source: adapter.up_to(window, how, dbt.highest(relation, column, window.low), lookback)}) %}
+    {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ windows[source].message) %}
     {{ return(windows[source]) }}
 {% endmacro %}
 

@@ -15,26 +15,16 @@
 
 {# Records that this run reads the changes of the sources that changed. #}
 {% macro note_incremental(plan) %}
-    {% do dbt.read_state().update(state='incremental', why='incremental') %}
-    {% for window in dbt.run_state('joined')[model.unique_id].values() %}
-        {% if window.source in dbt.read_state().changed %}
-            {% set checkpoint = dbt.checkpoint(this, window.source) %}
-            {% do window.update(
-                state='incremental', after=checkpoint.version, message=dbt.version_range(checkpoint.version, window.last) ~ ' (' ~ plan.how ~ ')'
-            ) %}
-        {% else %}
-            {% do window.update(state='nothing new') %}
-        {% endif %}
+    {% set joined = dbt.run_state('joined')[model.unique_id].values() %}
+    {% do adapter.read_changes(dbt.facts(), dbt.read_state(), joined, plan.how) %}
+    {% for window in joined %}
         {% do log(dbt.table_name(this) ~ ' reads ' ~ window.source ~ ' ' ~ window.message) %}
     {% endfor %}
 {% endmacro %}
 
 {# Records why this run computes the query in full. #}
 {% macro note_full(why) %}
-    {% do dbt.read_state().update(state='full', why=why) %}
-    {% for window in dbt.run_state('joined')[model.unique_id].values() %}
-        {% do window.update(state='full', after=none, message='as of version ' ~ window.last ~ ' (full: ' ~ why ~ ')') %}
-    {% endfor %}
+    {% do adapter.read_in_full(dbt.read_state(), dbt.run_state('joined')[model.unique_id].values(), why) %}
     {% do log(dbt.table_name(this) ~ ' is computed in full: ' ~ why) %}
 {% endmacro %}
 

@@ -9,7 +9,7 @@
 
 {# A table must have the constraints of its contract, and no others. #}
 {% macro check_guards(relation) %}
-    {% set guarded = dbt.guards_in(dbt.table_state(relation).properties) %}
+    {% set guarded = dbt.guards_in(adapter.table_state(relation).properties) %}
     {% set declared = dbt.guards_in(dbt.table_properties(model)) %}
     {% if guarded != declared %}
         {% do dbt.ask_for_rebuild(relation, 'constraints', guarded, declared) %}

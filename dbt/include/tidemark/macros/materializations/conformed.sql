@@ -21,7 +21,7 @@
             {% do added.append(dbt.quoted(name) ~ ' ' ~ type) %}
         {% endfor %}
         {% do run_query('alter table ' ~ relation ~ ' add columns (' ~ added | join(', ') ~ ')') %}
-        {% do dbt.forget_table_state(relation) %}
+        {% do dbt.forget_table(relation) %}
     {% endif %}
     {% do dbt.note_added_columns(relation) %}
     {% do dbt.run_state('column_notes').update({model.unique_id: step.message}) %}

@@ -23,15 +23,6 @@
     {{ return(adapter.contract(contract=local_md5(parts | string), grain=local_md5(grain | string), **of_code)) }}
 {% endmacro %}
 
-{# Declared columns that the table does not have yet, if `on_schema_change` allows new columns. #}
-{% macro added_columns(relation) %}
-    {% if not config.get('contract').enforced or config.get('on_schema_change') != 'append_new_columns' %}
-        {{ return([]) }}
-    {% endif %}
-    {% set present = dbt.columns_of(relation) %}
-    {{ return(model.columns.keys() | reject('in', present) | list) }}
-{% endmacro %}
-
 {# True if the contract has changed since the model's last run. #}
 {% macro is_redeclared() %}
     {% for window in dbt.windows_of(model.unique_id) %}

@@ -28,8 +28,8 @@
     {% endset %}
     {% do write(create_sql) %}  {# into target/run #}
     {% do run_query(create_sql) %}
-    {% do dbt.forget_table_state(relation) %}
-    {% set commit = dbt.last_commit(relation) %}
+    {% do dbt.forget_table(relation) %}
+    {% set commit = adapter.last_commit(relation) %}
     {% do dbt.report_written({
         'inserted': commit.rows, 'commit': commit, 'once_a_key': query['keys'] != [], 'is_whole': adapter.is_embedded(),
         'sql': query.sql if query.counts_versions else none

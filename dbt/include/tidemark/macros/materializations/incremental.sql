@@ -11,7 +11,7 @@
     {% set existing = load_relation(this) %}
     {{ run_hooks(pre_hooks) }}
     {% if pre_hooks %}
-        {% do dbt.forget_table_state(this) %}
+        {% do dbt.forget_table(this) %}
     {% endif %}
     {% do dbt.note_joined_tables() %}
     {% do dbt.write_model(existing, sql) %}
@@ -19,7 +19,7 @@
     {{ run_hooks(post_hooks) }}
     {% if pre_hooks or post_hooks %}
         {# rows written by hooks belong to the run; its checkpoints hold the state before the hooks #}
-        {% do dbt.run_state('after').update({model.unique_id: dbt.by_format('table_state')(this).version}) %}
+        {% do dbt.run_state('after').update({model.unique_id: adapter.version_now(this)}) %}
     {% endif %}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}

@@ -44,7 +44,7 @@
         {% endset %}
         {% do write(merge_sql) %}  {# into target/run #}
         {% do run_query(merge_sql) %}
-        {% do counts.update(commit=dbt.note_commit(relation), once_a_key=true) %}
+        {% do counts.update(commit=adapter.note_commit(relation), once_a_key=true) %}
     {% endif %}
     {% do dbt.drop_cached_view('outcomes') %}
     {% if prunes %}

@@ -35,7 +35,7 @@
             ~ ' select ' ~ in_order ~ ' from ' ~ batch ~ ' where ' ~ ('not ' ~ gone ~ ' and ' if gone else '') ~ these
             ~ dbt.and_rows_hold(query, gone)
         ) %}
-        {% set commit = dbt.note_commit(relation) %}
+        {% set commit = adapter.note_commit(relation) %}
         {% do counts.update({'inserted': commit.rows, 'deleted': commit.deleted, 'commit': commit}) %}
     {% endif %}
     {% do dbt.drop_cached_view('batch') %}

@@ -54,7 +54,7 @@
         ) %}
     {% endfor %}
     {% set declared = dbt.guards_in(dbt.table_properties(model)) %}
-    {% for guard, expression in dbt.guards_in(dbt.table_state(this).properties).items()
+    {% for guard, expression in dbt.guards_in(adapter.table_state(this).properties).items()
         if dbt.table_format() == 'delta' and declared.get(guard) != expression %}
         {% do exceptions.raise_compiler_error(name ~ 'its contract no longer has the constraint `' ~ expression ~ '` of the table.' ~ way_out) %}
     {% endfor %}

@@ -1,12 +1,9 @@
 {# Rows of earlier runs get the values of new columns, too. A model that reads changes is compiled again, to read all rows. #}
 {% macro rebuild_with_columns(relation, query, why) %}
     {% set is_plain = dbt.is_plain(model) %}
-    {% do dbt.run_state('read_states').update({model.unique_id: {'state': 'columns added', 'why': why}}) %}
-    {% if is_plain %}
-        {% for window in dbt.run_state('joined')[model.unique_id].values() %}
-            {% do window.update(state='columns added', after=none, message='as of version ' ~ window.last ~ ' (' ~ why ~ ')') %}
-        {% endfor %}
-    {% else %}
+    {% set joined = dbt.run_state('joined')[model.unique_id].values() if is_plain else [] %}
+    {% do dbt.run_state('read_states').update({model.unique_id: adapter.with_new_columns(joined, why)}) %}
+    {% if not is_plain %}
         {% do dbt.run_state('windows').pop(model.unique_id) %}
         {% set whole = render(model.raw_code) %}
         {% do dbt.note_joined_tables() %}

@@ -20,15 +20,15 @@
 
 {# Why a table may hold rows that no run wrote, as text, or none. #}
 {% macro other_writer(relation) %}
-    {% set checkpoint = dbt.newest_checkpoint() %}
-    {% set now = dbt.table_state(relation) %}
-    {% set is_known = checkpoint and checkpoint.table_id in (none, now.id) and dbt.age_of(now, checkpoint.table_version) is not none %}
-    {% set commits = dbt.commits_since(relation, checkpoint.table_version) if is_known
-        else dbt.by_format('commits')(relation, now.version + 1) %}
+    {% set checkpoint = dbt.facts().newest %}
+    {% set now = adapter.table_state(relation) %}
+    {% set is_known = checkpoint and checkpoint.table_id in (none, now.id) and now.age(checkpoint.table_version) is not none %}
+    {% set commits = adapter.state_since(relation, checkpoint.table_version).since(checkpoint.table_version) if is_known
+        else adapter.newest_commits(relation, now.version + 1) %}
     {% for commit in commits if commit.is_foreign and commit.operation | lower not in ('delete', 'truncate', 'restore') %}
         {{ return('another writer changed the table on ' ~ (commit.at | string)[:16] ~ ' (' ~ commit.operation ~ ')') }}
     {% endfor %}
-    {% if not is_known and (not adapter.has_one_session() or not dbt.by_format('goes_back_to_the_start')(commits)) %}
+    {% if not is_known and (not adapter.has_one_session() or not now.goes_back_to_the_start(commits)) %}
         {{ return('Tidemark has no checkpoint of the table, and its history does not tell who wrote it') }}
     {% endif %}
     {{ return(none) }}

@@ -12,7 +12,7 @@
     {% set unproven = unproven ~ ('; ' ~ note if note else '') ~ part %}
     {% set total = counts.get('inserted', 0) + counts.get('updated', 0) + counts.get('deleted', 0) + counts.get('written', 0) %}
     {% set how = dbt.run_state('read_states').get(model.unique_id, {}) %}
-    {% set why = '; read whole: ' ~ how.why if how.state in dbt.states_to_rebuild() else '; in full: ' ~ how.why if how.state == 'full' else '' %}
+    {% set why = '; read whole: ' ~ how.why if how.rebuilds else '; in full: ' ~ how.why if how.state == 'full' else '' %}
     {% do store_raw_result(
         'main', message=(words | join(', ') or 'no change') ~ why ~ unproven, code='WROTE' if total else 'UNCHANGED', rows_affected=total
     ) %}

@@ -3,9 +3,9 @@
     {% set before = dbt.run_state('before')[model.unique_id] %}
     {% do adapter.as_stock(config, dbt.table_format(), dbt.by_format('properties')(is_partitioned=config.get('partition_by'))) %}
     {% set relations = dbt.materialization_incremental_spark() %}
-    {% do dbt.forget_table_state(this) %}
-    {% set after = dbt.by_format('table_state')(this).version if dbt.is_of_lake(model) else none %}
-    {% set commit = dbt.last_commit(this) if after != before else none %}
+    {% do dbt.forget_table(this) %}
+    {% set after = adapter.version_now(this) if dbt.is_of_lake(model) else none %}
+    {% set commit = adapter.last_commit(this) if after != before else none %}
     {% do dbt.report_written({'commit': commit, 'written': commit.rows} if commit else {}) %}
     {{ return(relations) }}
 {% endmacro %}

@@ -6,7 +6,7 @@
     {% endfor %}
     {% if added %}
         {% do run_query('alter table ' ~ relation ~ ' add columns (' ~ added | join(', ') ~ ')') %}
-        {% do dbt.forget_table_state(relation) %}
+        {% do dbt.forget_table(relation) %}
     {% endif %}
     {% if counts.updated %}
         {% set merge_sql %}
@@ -22,7 +22,7 @@
                 {%- endfor %}
         {% endset %}
         {% do run_query(merge_sql) %}
-        {% do counts.update(commit=dbt.note_commit(relation)) %}
+        {% do counts.update(commit=adapter.note_commit(relation)) %}
     {% endif %}
     {% if var('rebuild_where', none) %}
         {# other rows may be without their values: the next command has to look at all of them #}
@@ -31,7 +31,7 @@
         {% do dbt.by_format('add_guards')(relation, dbt.table_properties(model)) %}
     {% endif %}
     {% do dbt.report_written(counts) %}
-    {% do dbt.forget_table_state(relation) %}
+    {% do dbt.forget_table(relation) %}
 {% endmacro %}
 
 {# Each row of the query and of the table by key: `updated` if a named column differs, `other` if it differs otherwise or one side

@@ -4,12 +4,12 @@
     {% set option = 'empty' if flags.EMPTY else 'sample' %}
     {% set is_new = existing is none or should_full_refresh() %}
     {% set is_kept = existing is not none and not should_full_refresh() and (
-        dbt.other_writer(this) or not dbt.leaves_checkpoints() or dbt.way_of(model).accumulates
+        dbt.other_writer(this) or not dbt.facts().leaves_checkpoints or dbt.way_of(model).accumulates
     ) %}
     {% if flags.EMPTY and not is_new %}
         {% do dbt.checked_query(sql) %}
         {% do dbt.report_written({}) %}
-    {% elif dbt.own_checkpoints() or is_kept %}
+    {% elif dbt.facts().own_checkpoints or is_kept %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': `--' ~ option ~ '` would put ' ~ ('an empty table' if flags.EMPTY else 'a part of the rows')
             ~ ' in the place of a complete table. Nothing was written. Use a schema of its own, as in `TIDEMARK_SCHEMA=' ~ option
@@ -18,12 +18,4 @@
     {% else %}
         {% do dbt.replace_table(dbt.checked_query(sql)) %}
     {% endif %}
-{% endmacro %}
-
-{# True if a run of the model on all rows would leave checkpoints: it reads a table with versions. #}
-{% macro leaves_checkpoints() %}
-    {% for node in dbt.tables_below(model) if not dbt.is_view(node) and dbt.has_versions(dbt.relation_of(node)) %}
-        {{ return(true) }}
-    {% endfor %}
-    {{ return(false) }}
 {% endmacro %}

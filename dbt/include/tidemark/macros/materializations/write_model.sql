@@ -1,59 +1,58 @@
-{# Brings a model's table up to date. `existing` is none if there is no table yet. #}
+{# Brings a model's table up to date: tidemark/engine/decision/writing.py decides how. `existing` is none if there is no table yet. #}
 {% macro write_model(existing, sql) %}
-    {% set way = dbt.way_of(model) %}
-    {% set keeps_rows = way.accumulates and existing is not none and not should_full_refresh() %}
-    {% set replaces = existing is none or should_full_refresh() or dbt.reads_in_full(model) and not keeps_rows %}
-    {% if dbt.rebuilt_range() %}
+    {% set way, states = dbt.way_of(model), dbt.window_states(model) %}
+    {% set step = adapter.step_of(way, dbt.command(), existing is not none, states, dbt.tables_below(model) != []) %}
+    {% if step == 'DATES' %}
         {% do dbt.rebuild_range(this, dbt.checked_query(dbt.pinned_query(sql))) %}
-        {{ return('') }}
-    {% elif dbt.rebuilt_columns() %}
+    {% elif step == 'COLUMNS' %}
         {% do dbt.rebuild_columns(this, dbt.checked_query(dbt.pinned_query(sql))) %}
-    {% elif dbt.is_limited() and dbt.tables_below(model) and not way.why_unproven %}
+    {% elif step == 'LIMITED' %}
         {% do dbt.write_limited(existing, sql) %}
-        {{ return('') }}
-    {% elif replaces %}
-        {% set query = dbt.checked_query(sql) %}
-        {% do dbt.check_rebuilt_columns(existing, query) %}
-        {% if existing is not none and not existing.is_table %}
-            {% do adapter.drop_relation(existing) %}
-        {% elif existing is not none and not should_full_refresh() %}
-            {% do dbt.refuse_loss(this, query) %}
-        {% endif %}
-        {% do dbt.replace_table(query) %}
-        {{ return('') }}
-    {% elif dbt.has_nothing_new(model) %}
+    {% elif step == 'REPLACE' %}
+        {% do dbt.rebuild_model(existing, dbt.checked_query(sql)) %}
+    {% elif step == 'NOTHING' %}
         {% do dbt.report_nothing_new(this, sql) %}
     {% else %}
-        {% do dbt.write_increment(dbt.checked_query(sql), keeps_rows) %}
+        {% do dbt.write_increment(dbt.checked_query(sql)) %}
     {% endif %}
-    {% if not var('rebuild_plan', false) and dbt.is_redeclared() %}
+    {% if step in ('COLUMNS', 'NOTHING', 'ADD') and not var('rebuild_plan', false) and dbt.is_redeclared() %}
         {% do persist_docs(this, model) %}
-        {% do dbt.forget_table_state(this) %}
+        {% do dbt.forget_table(this) %}
     {% endif %}
+{% endmacro %}
+
+{# Replaces the table, unless that would delete rows of another writer. #}
+{% macro rebuild_model(existing, query) %}
+    {% do dbt.check_rebuilt_columns(existing, query) %}
+    {% if existing is not none and not existing.is_table %}
+        {% do adapter.drop_relation(existing) %}
+    {% elif existing is not none and not should_full_refresh() %}
+        {% do dbt.refuse_loss(this, query) %}
+    {% endif %}
+    {% do dbt.replace_table(query) %}
 {% endmacro %}
 
 {% macro replace_table(query) %}
     {% do dbt.create_from(this, query) %}
     {% do persist_docs(this, model) %}
-    {% do dbt.forget_table_state(this) %}
+    {% do dbt.forget_table(this) %}
 {% endmacro %}
 
-{# `keeps_rows`: rows stay that the query no longer gives. #}
-{% macro write_increment(query, keeps_rows) %}
-    {% if keeps_rows and dbt.run_state('read_states').get(model.unique_id, {}).state == 'grain changed' %}
-        {% do exceptions.raise_compiler_error(
-            this.identifier ~ ': its unique_key, newest_by, insert_only or prune_by has changed, and the rows that it keeps were written by the earlier '
-            ~ 'one. Undo the change, or build the table again from what its sources have now: `dbt run --full-refresh --select '
-            ~ this.identifier ~ '`' ~ (', without `full_refresh: false`' if config.get('full_refresh') == false else '') ~ '.'
-        ) %}
+{% macro write_increment(query) %}
+    {% set way, config = dbt.way_of(model), model.config %}
+    {% set keeps_rows = way.accumulates and not should_full_refresh() %}
+    {% set refused = adapter.refused_grain(this.identifier, dbt.run_state('read_states').get(model.unique_id, {}).state, keeps_rows, config) %}
+    {% if refused %}
+        {% do exceptions.raise_compiler_error(refused) %}
     {% endif %}
     {% set query = dbt.conformed(this, query) %}
+    {% set addition = adapter.addition_of(way, dbt.command(), config, query['keys'] != []) if query is not none %}
     {% if query is none %}  {# the table was rebuilt #}
-    {% elif dbt.is_plain(model) %}
+    {% elif addition == 'CHANGES' %}
         {% do dbt.write_changes(this, query) %}
-    {% elif config.get('incremental_strategy') == 'insert_overwrite' %}
+    {% elif addition == 'PARTITIONS' %}
         {% do dbt.overwrite_partitions(this, query) %}
-    {% elif not query['keys'] %}
+    {% elif addition == 'BAG' %}
         {% do dbt.write_bag(this, query) %}
     {% elif keeps_rows and query.flag %}
         {% do dbt.merge_into(this, dict(query, sql='select * from (' ~ query.sql ~ ') where not ' ~ query.flag, flag=none)) %}

@@ -8,8 +8,8 @@
                 ~ 'loaded_at_query of the source, or `freshness: null`.'
             ) %}
         {% endif %}
-        {% set newest = dbt.by_format('commits')(relation, 20) | rejectattr('keeps_rows') | list %}
-        {% set commits = newest or dbt.by_format('commits')(relation, 1000) | rejectattr('keeps_rows') | list %}
+        {% set newest = adapter.newest_commits(relation, 20) | rejectattr('keeps_rows') | list %}
+        {% set commits = newest or adapter.newest_commits(relation, 1000) | rejectattr('keeps_rows') | list %}
         {% do rows.append("select '" ~ relation.schema ~ "' as schema, '" ~ relation.identifier ~ "' as identifier, "
             ~ ("timestamp '" ~ commits[0].at ~ "'" if commits else 'cast(null as timestamp)')
             ~ " as last_modified, timestamp '" ~ now ~ "' as snapshotted_at") %}

@@ -21,8 +21,8 @@
     {# dbt hashes only the path of a big file #}
     {% if existing is none or should_full_refresh() or model.checksum.name == 'path' or dbt.seed_checksum(this) != checksum %}
         {% do run_query(dbt.seed_sql(this, agate_table, checksum)) %}
-        {% do dbt.forget_table_state(this) %}
-        {% do dbt.report_written({'inserted': agate_table.rows | length, 'commit': dbt.last_commit(this)}) %}
+        {% do dbt.forget_table(this) %}
+        {% do dbt.report_written({'inserted': agate_table.rows | length, 'commit': adapter.last_commit(this)}) %}
         {% do persist_docs(this, model) %}
     {% else %}
         {% do dbt.report_written({}) %}

@@ -38,7 +38,7 @@
     {% for window in dbt.windows_of(model.unique_id) if window.last is not none %}
         {% set checkpoint = dbt.checkpoint(this, window.source) %}
         {% if window.state == 'incremental' or checkpoint and how.state == 'full' and not how.is_whole and window.source in how.changed %}
-            {% set read = dict(window, state='incremental', after=checkpoint.version) %}
+            {% set read = {'state': 'incremental', 'after': checkpoint.version, 'last': window.last} %}
             {% set changed.rows = (changed.rows or 0) + (dbt.read_metrics(dbt.relation_named(window.source), read).rows or 0) %}
         {% endif %}
     {% endfor %}

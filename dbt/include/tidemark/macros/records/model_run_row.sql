@@ -23,8 +23,8 @@
     {% if wrote.get('sql') %}
         {% do row.update(rows_superseded=dbt.superseded_in_full_read(row, wrote)) %}
     {% endif %}
-    {% set written = wrote.get('commit') or {} %}
-    {% do row.update(bytes_written=written.get('bytes', 0), files_written=written.get('files', 0)) %}
+    {% set commit = wrote.get('commit') %}
+    {% do row.update(bytes_written=commit.bytes if commit else 0, files_written=commit.files if commit else 0) %}
     {{ return(row) }}
 {% endmacro %}
 

@@ -4,10 +4,10 @@
     {% if window.last is none or window.state == 'nothing new' %}
         {{ return(dict(total, rows=none) if window.last is none else total) }}
     {% elif window.state != 'incremental' %}
-        {% set now = dbt.table_state(relation) %}
+        {% set now = adapter.table_state(relation) %}
         {{ return({'rows': dbt.rows_at(relation, window.last), 'bytes': now.bytes, 'files': now.files}) }}
     {% endif %}
-    {% for commit in dbt.commits_of(relation, window) %}
+    {% for commit in adapter.commits_between(relation, window.after, window.last) %}
         {% for name in total %}
             {% do total.update({name: total[name] + commit[name]}) %}
         {% endfor %}

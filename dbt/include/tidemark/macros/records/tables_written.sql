@@ -7,11 +7,11 @@
         {% set before = dbt.run_state('before')[node.unique_id] %}
         {% set after = dbt.run_state('after').get(node.unique_id, dbt.run_state('written').get(node.unique_id, {}).get('version')) %}
         {% if dbt.is_written_elsewhere(node) and adapter.is_there(relation) %}
-            {% set after = dbt.by_format('table_state')(relation).version %}
+            {% set after = adapter.version_now(relation) %}
         {% endif %}
         {% if after is not none and after != before %}
             {% do tables.append({
-                'table': dbt.table_name(relation), 'table_id': dbt.table_state(relation).id, 'version_before': before, 'version': after
+                'table': dbt.table_name(relation), 'table_id': adapter.table_state(relation).id, 'version_before': before, 'version': after
             }) %}
         {% endif %}
     {% endfor %}
@@ -22,7 +22,7 @@
 {% macro note_version_before(node, relation) %}
     {% set existing = load_relation(relation) %}
     {% set has_versions = existing is not none and not existing.is_view and dbt.has_versions(relation) %}
-    {% do dbt.run_state('before').update({node.unique_id: dbt.table_state(relation).version if has_versions else none}) %}
+    {% do dbt.run_state('before').update({node.unique_id: adapter.table_state(relation).version if has_versions else none}) %}
 {% endmacro %}
 
 {# Before the first node: for tables that other materializations than the engine's write. #}
@@ -30,7 +30,7 @@
     {% for node in graph.nodes.values() if node.unique_id in selected_resources and flags.WHICH != 'test'
         and dbt.is_written_elsewhere(node) and dbt.is_of_lake(node) %}
         {% do dbt.note_version_before(node, dbt.relation_of(node)) %}
-        {% do dbt.forget_table_state(dbt.relation_of(node)) %}
+        {% do dbt.forget_table(dbt.relation_of(node)) %}
     {% endfor %}
 {% endmacro %}
 

@@ -1,6 +1,6 @@
 {# A table at its current version. Without the version, Spark recomputes views kept from the table when the table is written. #}
 {% macro at_current_version(relation) %}
-    {% set reading = dbt.as_of(relation, dbt.table_state(relation).version) %}
+    {% set reading = dbt.as_of(relation, adapter.table_state(relation).version) %}
     {% set added = [] %}
     {% for name, type in dbt.run_state('added_columns').get(model.unique_id, {}).items() if relation == this %}
         {% do added.append(', cast(null as ' ~ type ~ ') as ' ~ dbt.quoted(name)) %}
@@ -12,7 +12,7 @@
 {% macro note_added_columns(relation) %}
     {% if dbt.table_format() == 'iceberg' and config.get('on_schema_change') in ('append_new_columns', 'sync_all_columns') %}
         {% set of_snapshot = [] %}
-        {% for column in get_column_schema_from_query('select * from ' ~ dbt.as_of(relation, dbt.table_state(relation).version)) %}
+        {% for column in get_column_schema_from_query('select * from ' ~ dbt.as_of(relation, adapter.table_state(relation).version)) %}
             {% do of_snapshot.append(column.name) %}
         {% endfor %}
         {% set added = {} %}

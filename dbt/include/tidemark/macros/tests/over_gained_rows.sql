@@ -15,7 +15,7 @@
             {% do others.update({dbt.table_name(relation) | lower: dbt.as_of(relation, window.last)}) %}
         {% elif window.state == 'incremental' and not gained %}
             {% do gained.update({dbt.table_name(relation) | lower: dbt.gained_rows(relation)}) %}
-            {% do sizes.append(dbt.table_state(relation).get('bytes')) %}
+            {% do sizes.append(adapter.table_state(relation).bytes) %}
         {% else %}
             {{ return('') }}
         {% endif %}

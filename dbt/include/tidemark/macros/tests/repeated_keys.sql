@@ -22,7 +22,7 @@
     {% set maker = dbt.model_of(relation).get('unique_id') %}
     {% set values = dbt.run_state('pruning').get(maker) %}
     {% set version = dbt.run_state('written').get(maker, {}).get('version') %}
-    {% if values and window.last == version and values.column in keys and dbt.commits_of(relation, window) | length == 1 %}
+    {% if values and window.last == version and values.column in keys and adapter.commits_between(relation, window.after, window.last) | length == 1 %}
         {{ return('where ' ~ dbt.in_values('present.' ~ dbt.quoted(values.column), values)) }}
     {% endif %}
     {{ return('') }}

@@ -18,7 +18,10 @@
     {% endfor %}
     {% set whole = 'whole' in windows | map(attribute='state') | list %}
     {% for table in tables %}
-        {% set window = dict(windows[loop.index0], state='whole') if whole else windows[loop.index0] %}
+        {% set window = windows[loop.index0] %}
+        {% if whole %}
+            {% set window = {'source': window.source, 'state': 'whole', 'after': none, 'last': window.last, 'message': 'whole'} %}
+        {% endif %}
         {% do rows.append(
             '(select *, ' ~ dbt.change_sign() ~ ' as _sign from ' ~ dbt.change_rows(table.relation, window) ~ ')'
         ) %}

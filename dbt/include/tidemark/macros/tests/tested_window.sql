@@ -13,22 +13,9 @@
     {% if past is not none %}
         {{ return({'source': source, 'state': 'whole', 'after': none, 'last': past if version is none else version}) }}
     {% endif %}
-    {% set now = dbt.table_state(relation) %}
-    {% set last = now.version if version is none else version %}
-    {% set checkpoint = dbt.checkpoint(unique_id, source) %}
-    {% set window = {
-        'source': source, 'kind': 'changes', 'source_id': now.id, 'state': 'whole', 'after': none, 'last': last,
-        'message': 'as of version ' ~ last
-    } %}
-    {% if not checkpoint or var('full_tests', false) or should_full_refresh() or checkpoint.contract != dbt.contract_of(unique_id)
-        or dbt.lost_history(relation, checkpoint, now, false) or dbt.age_of(now, last) is none
-        or dbt.age_of(now, checkpoint.version) < dbt.age_of(now, last) %}
-        {# the whole table #}
-    {% elif checkpoint.version == last %}
-        {% do window.update(state='nothing new', message='after version ' ~ last ~ ': nothing new') %}
-    {% else %}
-        {% do window.update(state='incremental', after=checkpoint.version, message=dbt.version_range(checkpoint.version, last)) %}
-    {% endif %}
+    {% set full = var('full_tests', false) or should_full_refresh() %}
+    {% set last = adapter.table_state(relation).version if version is none else version %}
+    {% set window = adapter.tested_window(relation, last, dbt.checkpoint(unique_id, source), dbt.contract_of(unique_id), full) %}
     {% do windows.update({source: window}) %}
     {{ return(window) }}
 {% endmacro %}
@@ -67,7 +54,7 @@
         {{ return('(select * from ' ~ dbt.as_of(relation, window.last) ~ ')') }}
     {% elif window.state == 'nothing new' %}
         {{ return('(select * from ' ~ relation ~ ' where false)') }}
-    {% elif dbt.commits_of(relation, window) | length == 1 %}
+    {% elif adapter.commits_between(relation, window.after, window.last) | length == 1 %}
         {{ return(dbt.change_rows(relation, window, only_after=true)) }}
     {% endif %}
     {# several commits: rows that were added and removed in between do not count #}

@@ -27,7 +27,7 @@
     {% endif %}
     {% set relation = dbt.relation_of(tables[0]) %}
     {% if name == 'not_null' %}
-        {% if test.test_metadata.kwargs.column_name ~ ' is not null' in dbt.by_format('enforced')(dbt.table_state(relation).properties) %}
+        {% if test.test_metadata.kwargs.column_name ~ ' is not null' in dbt.by_format('enforced')(adapter.table_state(relation).properties) %}
             {{ return('a constraint of the table') }}
         {% endif %}
     {% elif not test.config.get('where') and dbt.covers_the_key(test, tables[0].config) and dbt.was_written_once_a_key(tables[0], relation) %}
@@ -45,7 +45,7 @@
     {% endif %}
     {{ return(
         written.get('is_whole', false)
-        or window.state == 'incremental' and dbt.commits_of(relation, window) | length == 1
+        or window.state == 'incremental' and adapter.commits_between(relation, window.after, window.last) | length == 1
     ) }}
 {% endmacro %}
 

@@ -7,7 +7,7 @@
 
 {# The version whose commit deleted rows, as text, or none. changes() cannot report deleted rows. #}
 {% macro delta_deleted_in(relation, window) %}
-    {% for commit in dbt.commits_of(relation, window) if commit.deletes %}
+    {% for commit in adapter.commits_between(relation, window.after, window.last) if commit.deletes %}
         {{ return('version ' ~ commit.version ~ ' (' ~ commit.operation ~ ')') }}
     {% endfor %}
     {{ return(none) }}

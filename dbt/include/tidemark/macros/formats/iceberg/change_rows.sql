@@ -18,7 +18,7 @@
 {% endmacro %}
 
 {% macro only_adds(relation, window) %}
-    {{ return(dbt.commits_of(relation, window) | rejectattr('keeps_rows') | rejectattr('adds_rows') | list == []) }}
+    {{ return(adapter.commits_between(relation, window.after, window.last) | rejectattr('keeps_rows') | rejectattr('adds_rows') | list == []) }}
 {% endmacro %}
 
 {# A snapshot does not say whether rows were deleted or rewritten. Rows were deleted if a key of the model has fewer rows than before. #}
