@@ -185,10 +185,10 @@ FAULTS = (
     ),
     Fault(
         "a source deleted from, rebuilt, replaced",
-        "dbt/include/tidemark/macros/changes/lost_history.sql",
-        "{% macro lost_history(relation, checkpoint, now, is_landed) %}\n",
-        "{% macro lost_history(relation, checkpoint, now, is_landed) %}\n{{ return(none) }}\n",
-        f"{LAKE}test_recovery.py",
+        "tidemark/engine/decision/losses.py",
+        "    if checkpoint.source_id != now.id or age is None:\n",
+        "    return None\n    if checkpoint.source_id != now.id or age is None:\n",
+        "tests/tidemark/engine/decision/test_losses.py",
     ),
     Fault(
         "newest wins, tombstones, no random winner",
@@ -220,9 +220,9 @@ FAULTS = (
     ),
     Fault(
         "data tests look at what changed",
-        "dbt/include/tidemark/macros/tests/tested_window.sql",
-        "after=checkpoint.version, message=",
-        "after=last - 1, message=",
+        "tidemark/engine/decision/windows.py",
+        "    return since(whole, now, checkpoint.version)\n",
+        "    return since(whole, now, last - 1)\n",
         f"{LAKE}test_data_tests.py",
     ),
     Fault(
@@ -248,9 +248,9 @@ FAULTS = (
     ),
     Fault(
         "changed SQL, macros and variables",
-        "dbt/include/tidemark/macros/changes/redeclared_state.sql",
-        "{% if choice != 'ignore' %}",
-        "{% if false %}",
+        "tidemark/engine/decision/rebuilds.py",
+        "    if choice == IGNORE:",
+        "    if True:",
         f"{LAKE}test_code_changes.py::test_changed_code_rebuilds_the_table",
     ),
     Fault(
@@ -283,9 +283,9 @@ FAULTS = (
     ),
     Fault(
         "a table that was changed by hand",
-        "dbt/include/tidemark/macros/changes/lost_table.sql",
-        "{% if commit.is_foreign and",
-        "{% if false and",
+        "tidemark/engine/decision/losses.py",
+        "        if commit.is_foreign and",
+        "        if False and",
         f"{LAKE}test_plain_models.py::test_a_manual_change_is_reported_and_the_table_rebuilt",
     ),
     Fault(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
 
     from tidemark.engine.decision.tables import TableState
-    from tidemark.engine.project.model_way import Way
+    from tidemark.engine.decision.ways import Way
 
 
 class DecidingAdapter(TablesAdapter):
@@ -200,9 +200,7 @@ class DecidingAdapter(TablesAdapter):
 
     def _own(self, relation: BaseRelation, known: Sequence[Checkpoint]) -> TableState:
         oldest = min((each.table_version or 0 for each in latest(known)), default=None)
-        own: TableState = (
-            self.table_state(relation) if oldest is None else self.state_since(relation, oldest)
-        )
+        own: TableState = self.table_state(relation) if oldest is None else self.state_since(relation, oldest)
         return own
 
     def _look_for(self, relation: BaseRelation, declared: Sequence[str]) -> Callable[[], Sequence[str]]:

@@ -12,7 +12,8 @@ from tidemark.engine.adapter.deciding import DecidingAdapter
 from tidemark.engine.adapter.model_settings import columns_named, refusals
 from tidemark.engine.adapter.schema_change import Columns, Step, step_of
 from tidemark.engine.adapter.setting_checks import Model, grants, sql_header
-from tidemark.engine.project.model_way import REFUSED_MICROBATCH, Way, model_way
+from tidemark.engine.decision.ways import REFUSED_MICROBATCH, Way
+from tidemark.engine.project.model_way import model_way
 from tidemark.engine.project.sql_header import statements_of
 
 MADE_BY_DBT = ("table", "snapshot")

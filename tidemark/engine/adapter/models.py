@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
 
     from tidemark.engine.adapter.model_columns import Column
+    from tidemark.engine.decision.ways import Way
     from tidemark.engine.incremental.analysis import Spark
     from tidemark.engine.incremental.plan import Plan
-    from tidemark.engine.project.model_way import Way
 
 
 class ModelsAdapter(FollowingAdapter):
@@ -57,7 +57,7 @@ class ModelsAdapter(FollowingAdapter):
             table_format: of the lake's tables.
             properties: what a table of the lake's format needs, so that its changes can be read.
         """
-        from tidemark.engine.project.model_way import stock_settings
+        from tidemark.engine.decision.ways import stock_settings
 
         settings = config.model.config
         for name, value in stock_settings(settings.to_dict(), table_format).items():

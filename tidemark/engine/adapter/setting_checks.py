@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.engine.project.model_way import REFUSED_MICROBATCH
+from tidemark.engine.decision.ways import REFUSED_MICROBATCH
 from tidemark.engine.project.sql_header import statements_of, tables_read
 
 STRATEGIES = ("append", "merge", "insert_overwrite", "microbatch")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract, latest
 from tidemark.engine.decision.tables import TableState
-from tidemark.engine.project.model_way import DERIVED, Way
+from tidemark.engine.decision.ways import DERIVED, Way
 
 MAX_REBUILD_BYTES = 100 * 1024**3
 

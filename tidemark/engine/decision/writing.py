@@ -8,7 +8,7 @@ from typing import Any
 
 from tidemark.engine.decision.facts import Command
 from tidemark.engine.decision.states import FIRST_RUN, GRAIN_CHANGED, NOTHING_NEW, REBUILDS
-from tidemark.engine.project.model_way import DERIVED, REPLACES, Way
+from tidemark.engine.decision.ways import DERIVED, REPLACES, Way
 
 
 class Step(Enum):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.engine.built_with import Variables
+from tidemark.engine.decision.ways import Way
 from tidemark.engine.incremental.pinning import pinned
 from tidemark.engine.project.model_code import code_of
-from tidemark.engine.project.model_way import Way, model_way
+from tidemark.engine.project.model_way import model_way
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.project.sql_header import statements_of
 

@@ -11,9 +11,9 @@ from tidemark.base.messages import plain_message
 from tidemark.engine.built_with import Variables, recorded_variables
 from tidemark.engine.dbt_core.broken_nodes import every_node
 from tidemark.engine.dbt_core.commands import SILENT, outcome_of
+from tidemark.engine.decision.ways import Way
 from tidemark.engine.project import own_schema
 from tidemark.engine.project.compiled import Compiled, compiled, failed
-from tidemark.engine.project.model_way import Way
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.project.selection import similar_names
 from tidemark.engine.project.to_read import parsed_to_read

@@ -15,12 +15,12 @@ from sqlglot.errors import SqlglotError
 
 from tidemark.base.messages import first_sentence, sentence
 from tidemark.base.output import count_of
+from tidemark.engine.decision.ways import MERGE
 from tidemark.engine.incremental.canonical import comparable
 from tidemark.engine.incremental.rounding import ordered_calls
 from tidemark.engine.incremental.statement_catalog import catalog_of
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.project.compiled_models import compiled_models
-from tidemark.engine.project.model_way import MERGE
 from tidemark.engine.project.nodes import VIEWS
 from tidemark.engine.project.sql_header import created_for
 from tidemark.engine.verify.last_digits import Rounded, without_rounding

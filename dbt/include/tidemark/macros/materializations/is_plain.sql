@@ -1,4 +1,4 @@
-{# How a model's table is written: tidemark/engine/project/model_way.py decides it. #}
+{# How a model's table is written: tidemark/engine/decision/ways.py decides it. #}
 {% macro way_of(node) %}
     {{ return(adapter.model_way(node.unique_id, node.unique_id in dbt.run_state('windows'))) }}
 {% endmacro %}

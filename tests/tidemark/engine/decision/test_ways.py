@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tidemark.engine.project.model_way import Facts, stock_settings, way_of
+from tidemark.engine.decision.ways import CodeFacts, stock_settings, way_of
 
 pytestmark = pytest.mark.R2
-PLAIN = Facts()
-ASKS = Facts(asks_incremental=True)
-MACROS = Facts(reads_by_macros=True)
-PACKAGE = Facts(package="elementary")
+PLAIN = CodeFacts()
+ASKS = CodeFacts(asks_incremental=True)
+MACROS = CodeFacts(reads_by_macros=True)
+PACKAGE = CodeFacts(package="elementary")
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ PACKAGE = Facts(package="elementary")
         ({}, PLAIN, "derived", ""),
         ({"unique_key": "id", "incremental_strategy": "insert_overwrite"}, PLAIN, "derived", ""),
         ({"unique_key": "id"}, MACROS, "merge", ""),
-        ({"unique_key": "id"}, Facts(asks_incremental=True, reads_by_macros=True), "merge", ""),
+        ({"unique_key": "id"}, CodeFacts(asks_incremental=True, reads_by_macros=True), "merge", ""),
         ({"unique_key": "id"}, ASKS, "merge", "its SQL calls is_incremental()"),
         ({}, ASKS, "stock", "its SQL calls is_incremental(), and it has no unique_key"),
         ({"incremental_strategy": "append"}, PLAIN, "stock", "incremental_strategy append adds"),
@@ -32,11 +32,11 @@ PACKAGE = Facts(package="elementary")
         ({"unique_key": "id"}, PACKAGE, "stock", "the package elementary maintains it"),
         ({"meta": {"maintained_by": "tidemark"}}, PACKAGE, "derived", ""),
         ({"meta": {"maintained_by": "dbt"}}, PLAIN, "stock", "meta.maintained_by is dbt"),
-        ({"unique_key": "id"}, Facts(package="ours", reads_by_macros=True), "merge", ""),
+        ({"unique_key": "id"}, CodeFacts(package="ours", reads_by_macros=True), "merge", ""),
         ({"materialized": "table"}, PLAIN, "", ""),
     ],
 )
-def test_a_model_has_one_way(config: dict[str, Any], facts: Facts, name: str, why_unproven: str) -> None:
+def test_a_model_has_one_way(config: dict[str, Any], facts: CodeFacts, name: str, why_unproven: str) -> None:
     """R2.2: what depends on its own runs is not proven."""
     way = way_of({"materialized": "incremental", **config}, facts)
     assert (way.name, way.refused) == (name, "")
@@ -55,7 +55,7 @@ def test_a_model_has_one_way(config: dict[str, Any], facts: Facts, name: str, wh
         ({"meta": {"accumulates": "yes"}}, PLAIN, "meta.accumulates is yes. Set it to true or false."),
     ],
 )
-def test_unsupported_options_are_refused(config: dict[str, Any], facts: Facts, refused: str) -> None:
+def test_unsupported_options_are_refused(config: dict[str, Any], facts: CodeFacts, refused: str) -> None:
     """R2.2: by the name of the setting."""
     assert way_of({"materialized": "incremental", **config}, facts).refused.startswith(refused)
 
