@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import ROOT, delta_nightly
+from tests.conftest import ROOT
 from tests.lakehouse.conftest import Guarded
 from tests.lakehouse.test_plain_models import PLAIN
 from tidemark.base.errors import TidemarkError
@@ -101,7 +101,7 @@ def test_checkpoints_of_the_version_before_are_read(
     assert {(one.version, one.table_version, one.sequence) for one in found} == {(7, 3, 1)}
 
 
-@delta_nightly
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_lake_of_the_version_before_goes_on(
     guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
