@@ -21,7 +21,7 @@ TWICE = "create temporary function twice(x int) returns int return x * 2"
 LAKE, HERE, WAY = (
     "tests/lakehouse/test_model_settings.py",
     "tests/tidemark/engine/adapter/test_model_settings.py",
-    "tests/tidemark/engine/project/test_model_way.py",
+    "tests/tidemark/engine/decision/test_ways.py",
 )
 SUITE = "tests/adapter/test_basic.py"
 TESTED = {

@@ -159,5 +159,5 @@ def test_a_watermark_is_read_from_the_stored_value_on(
 def test_a_test_reads_what_came_since_it_passed(
     now: TableState, last: int, checkpoint: Checkpoint | None, full: bool, state: str
 ) -> None:
-    """R3.2: or the whole table."""
+    """R2.4: or the whole table."""
     assert windows.tested_window(RAW, now, last, checkpoint, NOW, full=full).state == state

@@ -1,8 +1,4 @@
-{# True if everything that the model reads is unchanged since its last run. #}
-{% macro has_nothing_new(node) %}
-    {{ return(dbt.window_states(node) == ['nothing new']) }}
-{% endmacro %}
-
+{# The states in which this model reads its sources. #}
 {% macro window_states(node) %}
     {{ return(dbt.windows_of(node.unique_id) | map(attribute='state') | unique | list) }}
 {% endmacro %}
