@@ -7,3 +7,7 @@
 - `windows.py`: what it reads of each source;
 - `writing.py`: how its table is written.
 """
+
+from tidemark.engine.decision import facts, losses, reading, windows, writing
+
+__all__ = ["facts", "losses", "reading", "windows", "writing"]

@@ -72,8 +72,8 @@ class Command:
     explains: bool = False
     reads_past: bool = False
     full_refresh: bool = False
-    dates: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
+    dates: Sequence[str] = ()
+    columns: Sequence[str] = ()
     is_limited: bool = False
 
 
@@ -142,6 +142,11 @@ class Facts:
         ages = [(self.own.age(each.table_version or 0), each) for each in candidates]
         known = [(age, each) for age, each in ages if age is not None]
         return min(known, key=lambda pair: pair[0])[1] if known else candidates[-1]
+
+    def source(self, name: str) -> Source:
+        """Return the source of a name; a table that dbt's graph does not have is one, too."""
+        known = next((source for source in self.sources if source.name == name), None)
+        return known or Source(name, checkpoint=self.checkpoints.of(self.table, name))
 
     def other_source(self, newest: Checkpoint) -> str | None:
         """Return the table that its last run read in the place of a present source; None if it did not.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from tidemark.engine.checkpoints.rows import CHANGES, JOINED, WATERMARK, Checkpoint, Contract
 from tidemark.engine.checkpoints.window import Window
@@ -11,6 +12,7 @@ from tidemark.engine.decision.facts import Facts, Source
 from tidemark.engine.decision.losses import lost_history, lost_join, lost_version
 from tidemark.engine.decision.states import (
     AS_OF,
+    COLUMNS_ADDED,
     FULL,
     INCREMENTAL,
     NOTHING_NEW,
@@ -79,7 +81,12 @@ def joined_window(facts: Facts, reading: Reading, source: Source) -> Window:
     return Window(source.name, state, JOINED, now.id, last=last, message=f"as of version {last}")
 
 
-def planned_window(facts: Facts, reading: Reading, source: Source) -> Window:
+def planned_windows(facts: Facts, reading: Reading) -> list[Window]:
+    """Return what the next run of a plain model would read of each table; in `verify`, what it has read."""
+    return [planned_window(reading, source) for source in facts.sources if not source.is_view]
+
+
+def planned_window(reading: Reading, source: Source) -> Window:
     """Return what the next run of a plain model would read of a source; in `verify`, what it has read."""
     now, checkpoint = source.now, source.checkpoint
     window = Window(source.name, reading.state, JOINED, last=now.version if now else None)
@@ -111,40 +118,48 @@ def _consumed(window: Window, source: Source) -> Window:
     return replace(window, last=last, message=f"as of version {last}")
 
 
-def read_changes(window: Window, source: Source, is_changed: bool, how: str) -> None:
-    """Note that a plain model reads the changes of a source, or that the source has none.
+def read_changes(facts: Facts, reading: Reading, joined: Iterable[Window], how: str) -> None:
+    """Note that a plain model reads the changes of the sources that changed.
 
     Args:
-        window: what was to be read; it is changed.
-        source: the source.
-        is_changed: whether it changed since the model's last run.
+        facts: the model.
+        reading: how it was to read; it is changed.
+        joined: what it was to read of each source; they are changed.
         how: what is done with the changes, in words.
     """
-    if not is_changed:
-        window.state = NOTHING_NEW
-        return
-    now, checkpoint = source.versioned
-    assert checkpoint.version is not None  # noqa: S101
-    assert window.last is not None  # noqa: S101
-    window.state, window.after = INCREMENTAL, checkpoint.version
-    window.message = f"{now.version_range(checkpoint.version, window.last)} ({how})"
+    reading.state = reading.why = INCREMENTAL
+    for window in joined:
+        if window.source not in reading.changed:
+            window.state = NOTHING_NEW
+            continue
+        now, checkpoint = facts.source(window.source).versioned
+        assert checkpoint.version is not None  # noqa: S101
+        assert window.last is not None  # noqa: S101
+        window.state, window.after = INCREMENTAL, checkpoint.version
+        window.message = f"{now.version_range(checkpoint.version, window.last)} ({how})"
 
 
-def read_in_full(windows: Iterable[Window], state: str, why: str) -> None:
-    """Note that all rows of the sources are read after all.
+def read_in_full(reading: Reading, joined: Iterable[Window], why: str) -> None:
+    """Note that a plain model's query is computed in full after all; the reading and windows are changed."""
+    reading.state, reading.why = FULL, why
+    _read_all(joined, FULL, f"full: {why}")
 
-    Args:
-        windows: what was to be read; they are changed.
-        state: `full` or `columns added`.
-        why: the reason.
-    """
-    reason = f"full: {why}" if state == FULL else why
-    for window in windows:
+
+def with_new_columns(joined: Iterable[Window], why: str) -> Reading:
+    """Return the reading of a model that is rebuilt because its columns changed; the windows are changed."""
+    _read_all(joined, COLUMNS_ADDED, why)
+    return Reading(COLUMNS_ADDED, why)
+
+
+def _read_all(joined: Iterable[Window], state: str, reason: str) -> None:
+    for window in joined:
         window.state, window.after = state, None
         window.message = f"as of version {window.last} ({reason})"
 
 
-def watermark_window(source: str, column: str, reading: Reading, checkpoint: Checkpoint | None) -> Window:
+def watermark_window(
+    source: str, column: str, reading: Reading, checkpoint: Checkpoint | None
+) -> Window | None:
     """Return what a model reads of a source by `watermark_filter()`, before the new highest value is known.
 
     Args:
@@ -153,34 +168,33 @@ def watermark_window(source: str, column: str, reading: Reading, checkpoint: Che
         reading: how the model reads.
         checkpoint: up to where it has read the source.
 
-    Raises:
-        FirstReading: without a message, if the model reads only what is new, and has no checkpoint.
+    Returns:
+        The window; None if the model reads only what is new, and has no checkpoint.
     """
     is_known = checkpoint and (checkpoint.kind, checkpoint.watermark_column) == (WATERMARK, column)
     keeps = reading.state in (INCREMENTAL, VERIFY, REBUILD, AS_OF)
     low = checkpoint.watermark if checkpoint and is_known and keeps else None
     if reading.state == INCREMENTAL and not is_known:
-        raise FirstReading
+        return None
     return Window(source, reading.state, WATERMARK, watermark_column=column, low=low)
 
 
-def up_to(window: Window, reading: Reading, value: str | None, kind: str, lookback: str) -> Window:
+def up_to(window: Window, reading: Reading, high: Mapping[str, Any], lookback: Any = None) -> Window:
     """Return a window of a watermark that ends with the highest value.
 
     Args:
         window: the window.
         reading: how the model reads.
-        value: the highest value as text; None if there is none.
-        kind: its type.
+        high: the highest `value` as text, None if there is none, and its `type`.
         lookback: the time before the stored value that is read again; may be empty.
     """
-    column = window.watermark_column
+    column, value = window.watermark_column, high["value"]
     if reading.state == INCREMENTAL:
         less = f" less {lookback}" if lookback else ""
         message = f"{column} from {window.low or ''}{less} to {value or ''}"
     else:
         message = f"{column} up to {value or 'none'} ({reading.why})"
-    return replace(window, watermark=value, type=kind, message=message)
+    return replace(window, watermark=value, type=high["type"], message=message)
 
 
 def tested_window(  # noqa: PLR0913

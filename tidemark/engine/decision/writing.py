@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from tidemark.engine.decision.facts import Command
@@ -11,30 +11,24 @@ from tidemark.engine.decision.states import FIRST_RUN, GRAIN_CHANGED, NOTHING_NE
 from tidemark.engine.decision.ways import DERIVED, REPLACES, Way
 
 
-class Step(Enum):
+class Step(StrEnum):
     """What a run does with a model's table."""
 
-    DATES = "rebuild a range of dates"
-    COLUMNS = "rebuild columns"
-    LIMITED = "write a part of the rows"
-    REPLACE = "replace the table"
+    DATES = "dates"  # rebuild a range of dates
+    COLUMNS = "columns"  # rebuild columns
+    LIMITED = "limited"  # write a part of the rows, into a table of its own
+    REPLACE = "replace"  # write the whole table
     NOTHING = "nothing"
-    ADD = "add an increment"
-
-    def __str__(self) -> str:
-        return self.value
+    ADD = "add"  # write an increment
 
 
-class Addition(Enum):
+class Addition(StrEnum):
     """How an increment is written."""
 
     CHANGES = "changes"  # from the changes of the sources, or the difference of the whole query
     PARTITIONS = "partitions"  # the partitions that the query names are replaced
     BAG = "bag"  # the table is replaced if its rows differ: there is no key
     MERGE = "merge"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 def keeps_rows(way: Way, command: Command, exists: bool) -> bool:

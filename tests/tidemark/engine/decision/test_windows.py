@@ -65,8 +65,7 @@ def test_a_source_that_is_read_for_the_first_time_stops_the_model() -> None:
         windows.FirstReading, match="days reads bronze.raw for the first time. Rebuild it: `dbt"
     ):
         windows.change_window(facts(new, way="merge"), INCREMENTAL, new)
-    with pytest.raises(windows.FirstReading):
-        windows.watermark_window("files.raw", "at", INCREMENTAL, None)
+    assert windows.watermark_window("files.raw", "at", INCREMENTAL, None) is None
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_explain_and_verify_are_told_what_a_plain_model_reads(
     read_from: Source, reading: Reading, expected: tuple[object, ...]
 ) -> None:
     """R2.6: the next run reads just this."""
-    window = windows.planned_window(facts(read_from), reading, read_from)
+    (window,) = windows.planned_windows(facts(read_from), reading)
     assert (window.state, window.last, window.message, window.unproven) == expected
 
 
@@ -113,12 +112,17 @@ def test_a_plain_model_notes_what_it_read() -> None:
     grew = source(GREW, read(7, "joined"))
     window = windows.joined_window(facts(grew), FULL, grew)
     assert (window.state, window.last, window.message) == ("full", 9, "as of version 9")
-    windows.read_changes(window, grew, True, "changed rows")
+    reading = replace(FULL)
+    windows.read_changes(facts(grew), reading, [window], "changed rows")
     assert (window.state, window.after, window.message) == ("incremental", 7, "versions 8..9 (changed rows)")
-    windows.read_changes(window, grew, False, "changed rows")
+    assert (reading.state, reading.why) == ("incremental", "incremental")
+    windows.read_changes(facts(grew), replace(FULL, changed=[]), [window], "changed rows")
     assert window.state == "nothing new"
-    windows.read_in_full([window], "full", "a window")
+    windows.read_in_full(reading, [window], "a window")
     assert (window.state, window.after, window.message) == ("full", None, "as of version 9 (full: a window)")
+    assert (reading.state, reading.why) == ("full", "a window")
+    assert windows.with_new_columns([window], "`city` is new").rebuilds
+    assert (window.state, window.message) == ("columns added", "as of version 9 (`city` is new)")
     rebuilt = windows.joined_window(facts(grew), Reading("rebuild", "rebuild of 2026"), grew)
     assert (rebuilt.state, rebuilt.last) == ("rebuild", 7)
     assert windows.past_window(RAW, 4) == Window(RAW, "as of", last=4, message="as of version 4")
@@ -139,8 +143,9 @@ def test_a_watermark_is_read_from_the_stored_value_on(
     """R2.1: of the same column, minus the lookback."""
     stored = replace(read(None, "watermark", source_id=None), watermark="5", watermark_column="at")
     window = windows.watermark_window("files.raw", column, reading, stored)
+    assert window is not None
     assert window.low == low
-    ended = windows.up_to(window, reading, "9", "int", "2 days")
+    ended = windows.up_to(window, reading, {"value": "9", "type": "int"}, "2 days")
     assert (ended.kind, ended.watermark, ended.type, ended.message) == ("watermark", "9", "int", message)
 
 

@@ -4,7 +4,7 @@
     {% set source = dbt.table_name(relation) %}
     {% set past = dbt.past_version(relation) %}
     {% if source not in windows and past is not none %}
-        {% do windows.update({source: adapter.past_window(source, past)}) %}
+        {% do windows.update({source: adapter.decide().windows.past_window(source, past)}) %}
     {% elif source not in windows %}
         {% do windows.update({source: adapter.change_window(dbt.facts(), dbt.read_state(), relation)}) %}
         {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ windows[source].message) %}

@@ -32,7 +32,7 @@
 {# What the command asks of this model. #}
 {% macro command() %}
     {% set purpose = var('tidemark_purpose', '') %}
-    {{ return(adapter.command(
+    {{ return(adapter.decide().facts.Command(
         verifies=purpose == 'verify', explains=purpose == 'explain', reads_past=adapter.reads_past(), full_refresh=should_full_refresh(),
         dates=dbt.rebuilt_range() or [], columns=dbt.rebuilt_columns() or [], is_limited=dbt.is_limited()
     )) }}

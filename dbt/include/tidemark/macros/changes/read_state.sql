@@ -2,7 +2,7 @@
 {% macro read_state() %}
     {% set states = dbt.run_state('read_states') %}
     {% if model.unique_id not in states %}
-        {% set how = adapter.decide_reading(dbt.facts()) %}
+        {% set how = adapter.decide().reading.decide_reading(dbt.facts()) %}
         {% if how.refused %}
             {% do exceptions.raise_compiler_error(how.refused) %}
         {% elif how.rebuilds %}

@@ -28,14 +28,14 @@
         {{ return(windows[source]) }}
     {% endif %}
     {% set how = dbt.read_state() %}
-    {% set window = adapter.watermark_window(source, column, how, dbt.checkpoint(this, source)) %}
+    {% set window = adapter.decide().windows.watermark_window(source, column, how, dbt.checkpoint(this, source)) %}
     {% if window is none %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ' reads ' ~ source ~ ' by ' ~ column ~ ' for the first time. Rebuild it: '
             ~ '`dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
     {% endif %}
-    {% do windows.update({source: adapter.up_to(window, how, dbt.highest(relation, column, window.low), lookback)}) %}
+    {% do windows.update({source: adapter.decide().windows.up_to(window, how, dbt.highest(relation, column, window.low), lookback)}) %}
     {% do log(dbt.table_name(this) ~ ' reads ' ~ source ~ ' ' ~ windows[source].message) %}
     {{ return(windows[source]) }}
 {% endmacro %}

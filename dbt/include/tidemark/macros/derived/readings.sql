@@ -16,7 +16,7 @@
 {# Records that this run reads the changes of the sources that changed. #}
 {% macro note_incremental(plan) %}
     {% set joined = dbt.run_state('joined')[model.unique_id].values() %}
-    {% do adapter.read_changes(dbt.facts(), dbt.read_state(), joined, plan.how) %}
+    {% do adapter.decide().windows.read_changes(dbt.facts(), dbt.read_state(), joined, plan.how) %}
     {% for window in joined %}
         {% do log(dbt.table_name(this) ~ ' reads ' ~ window.source ~ ' ' ~ window.message) %}
     {% endfor %}
@@ -24,7 +24,7 @@
 
 {# Records why this run computes the query in full. #}
 {% macro note_full(why) %}
-    {% do adapter.read_in_full(dbt.read_state(), dbt.run_state('joined')[model.unique_id].values(), why) %}
+    {% do adapter.decide().windows.read_in_full(dbt.read_state(), dbt.run_state('joined')[model.unique_id].values(), why) %}
     {% do log(dbt.table_name(this) ~ ' is computed in full: ' ~ why) %}
 {% endmacro %}
 

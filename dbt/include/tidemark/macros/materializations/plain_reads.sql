@@ -12,7 +12,7 @@
 {% macro notes_of_plain_reads() %}
     {% set how = dbt.read_state() %}
     {% set notes = [] %}
-    {% for window in adapter.planned_windows(dbt.facts(), how) %}
+    {% for window in adapter.decide().windows.planned_windows(dbt.facts(), how) %}
         {% do notes.append(dbt.note_of_source(window)) %}
         {% if how.state == 'verify' and window.last is not none %}
             {% do notes.append(dbt.note({'pins': window.source, 'as_of': dbt.as_of(dbt.relation_named(window.source), window.last)})) %}

@@ -19,7 +19,7 @@
             this.identifier ~ ': dates cannot be rebuilt, because the model keeps rows that its sources no longer have (accumulates, full_refresh: false).'
         ) %}
     {% endif %}
-    {% if adapter.lost_table(dbt.facts()) or adapter.is_written_since_checkpoint(dbt.facts()) %}
+    {% if adapter.decide().losses.is_doubtful(dbt.facts()) %}
         {# other dates may be wrong, too: the checkpoint of the table stays, so that the next run finds that out #}
         {% do dbt.run_state('doubted').update({model.unique_id: true}) %}
     {% endif %}

@@ -2,7 +2,7 @@
 {% macro rebuild_with_columns(relation, query, why) %}
     {% set is_plain = dbt.is_plain(model) %}
     {% set joined = dbt.run_state('joined')[model.unique_id].values() if is_plain else [] %}
-    {% do dbt.run_state('read_states').update({model.unique_id: adapter.with_new_columns(joined, why)}) %}
+    {% do dbt.run_state('read_states').update({model.unique_id: adapter.decide().windows.with_new_columns(joined, why)}) %}
     {% if not is_plain %}
         {% do dbt.run_state('windows').pop(model.unique_id) %}
         {% set whole = render(model.raw_code) %}

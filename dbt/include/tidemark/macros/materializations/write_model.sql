@@ -1,21 +1,21 @@
 {# Brings a model's table up to date: tidemark/engine/decision/writing.py decides how. `existing` is none if there is no table yet. #}
 {% macro write_model(existing, sql) %}
     {% set way, states = dbt.way_of(model), dbt.window_states(model) %}
-    {% set step = adapter.step_of(way, dbt.command(), existing is not none, states, dbt.tables_below(model) != []) %}
-    {% if step == 'DATES' %}
+    {% set step = adapter.decide().writing.step_of(way, dbt.command(), existing is not none, states, dbt.tables_below(model) != []) %}
+    {% if step == 'dates' %}
         {% do dbt.rebuild_range(this, dbt.checked_query(dbt.pinned_query(sql))) %}
-    {% elif step == 'COLUMNS' %}
+    {% elif step == 'columns' %}
         {% do dbt.rebuild_columns(this, dbt.checked_query(dbt.pinned_query(sql))) %}
-    {% elif step == 'LIMITED' %}
+    {% elif step == 'limited' %}
         {% do dbt.write_limited(existing, sql) %}
-    {% elif step == 'REPLACE' %}
+    {% elif step == 'replace' %}
         {% do dbt.rebuild_model(existing, dbt.checked_query(sql)) %}
-    {% elif step == 'NOTHING' %}
+    {% elif step == 'nothing' %}
         {% do dbt.report_nothing_new(this, sql) %}
     {% else %}
         {% do dbt.write_increment(dbt.checked_query(sql)) %}
     {% endif %}
-    {% if step in ('COLUMNS', 'NOTHING', 'ADD') and not var('rebuild_plan', false) and dbt.is_redeclared() %}
+    {% if step in ('columns', 'nothing', 'add') and not var('rebuild_plan', false) and dbt.is_redeclared() %}
         {% do persist_docs(this, model) %}
         {% do dbt.forget_table(this) %}
     {% endif %}
@@ -41,18 +41,18 @@
 {% macro write_increment(query) %}
     {% set way, config = dbt.way_of(model), model.config %}
     {% set keeps_rows = way.accumulates and not should_full_refresh() %}
-    {% set refused = adapter.refused_grain(this.identifier, dbt.run_state('read_states').get(model.unique_id, {}).state, keeps_rows, config) %}
+    {% set refused = adapter.decide().writing.refused_grain(this.identifier, dbt.run_state('read_states').get(model.unique_id, {}).state, keeps_rows, config) %}
     {% if refused %}
         {% do exceptions.raise_compiler_error(refused) %}
     {% endif %}
     {% set query = dbt.conformed(this, query) %}
-    {% set addition = adapter.addition_of(way, dbt.command(), config, query['keys'] != []) if query is not none %}
+    {% set addition = adapter.decide().writing.addition_of(way, dbt.command(), config, query['keys'] != []) if query is not none %}
     {% if query is none %}  {# the table was rebuilt #}
-    {% elif addition == 'CHANGES' %}
+    {% elif addition == 'changes' %}
         {% do dbt.write_changes(this, query) %}
-    {% elif addition == 'PARTITIONS' %}
+    {% elif addition == 'partitions' %}
         {% do dbt.overwrite_partitions(this, query) %}
-    {% elif addition == 'BAG' %}
+    {% elif addition == 'bag' %}
         {% do dbt.write_bag(this, query) %}
     {% elif keeps_rows and query.flag %}
         {% do dbt.merge_into(this, dict(query, sql='select * from (' ~ query.sql ~ ') where not ' ~ query.flag, flag=none)) %}
