@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
+from pyspark.sql.types import DataType, StringType
 
 from python_ingest.bronze.admission import Admission
 from python_ingest.bronze.columns import Target, in_sql, type_in_sql
 from python_ingest.bronze.contract import check_types
+from python_ingest.bronze.evolution import evolving_clauses, kept_target
 from python_ingest.bronze.metadata import metadata_of
-from python_ingest.bronze.widening import iceberg_widens, widened
 from python_ingest.feeds.declarations import Feed
 from python_ingest.ops.batch import RETRACTED, Batch
 from tidemark.base.errors import LandingError
@@ -127,22 +127,13 @@ class BronzeTable:
         others = [Target(name, of) for name, of in held.items() if name not in names]
         known = [Target(target.name, held[target.name]) for target in declared if target.name in held]
         self.targets = [*known, *others]
-        self.evolve([*(self._kept(target, held.get(target.name)) for target in declared), *others])
+        kept = [kept_target(self._feed, target, held.get(target.name)) for target in declared]
+        self.evolve([*kept, *others])
 
     def evolve(self, targets: Sequence[Target]) -> None:
         """Add columns and widen types until the table has these columns; do nothing if it has them."""
-        held = {target.name: target.type for target in self.targets}
-        statements: list[str] = []
-        for target in targets:
-            if target.name not in held:
-                statements.append(f"add columns ({in_sql(target.name)} {type_in_sql(target.type)})")
-            else:
-                statements += self._widenings(in_sql(target.name), held[target.name], target.type)
-        widens = any(statement.startswith("alter column") for statement in statements)
-        if widens and table_format(self._spark) == DELTA:
-            statements.insert(0, "set tblproperties ('delta.enableTypeWidening' = 'true')")
-        for statement in statements:
-            self._spark.sql(f"alter table {self.name} {statement}")
+        for clause in evolving_clauses(self._feed, self.targets, targets, table_format(self._spark)):
+            self._spark.sql(f"alter table {self.name} {clause}")
         self.targets = list(targets)
 
     def append(self, rows: DataFrame, batch: Batch, retracting: DataFrame | None = None) -> None:
@@ -252,40 +243,3 @@ class BronzeTable:
             stamps |= {"_is_deleted": f.lit(False), "_first_batch_id": f.lit(None).cast("bigint")}
         stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
         return self.admission.admitted(stamped, [target.name for target in self.targets])
-
-    def _kept(self, declared: Target, held: DataType | None) -> Target:
-        """Return a declared column with the type that it keeps: a type that landing widened stays wide."""
-        if held is None or widened(held, declared.type) == declared.type:
-            return declared
-        if widened(declared.type, held) != held:
-            raise LandingError(
-                f"{self.name}.{declared.name} has type {held.simpleString()} but is declared as "
-                f"{declared.type.simpleString()}: its values might not fit.",
-                f"Declare it as {held.simpleString()} in {self._feed.declared_in} and cast it in silver.",
-            )
-        return Target(declared.name, held, declared.field)
-
-    def _widenings(self, path: str, held: DataType, wanted: DataType) -> Iterator[str]:
-        """Yield the clauses after `alter table` that change a column from one type to another."""
-        if held == wanted:
-            return
-        if isinstance(held, StructType) and isinstance(wanted, StructType):
-            for field in wanted.fields:
-                inner = f"{path}.{in_sql(field.name)}"
-                if field.name in held.names:
-                    yield from self._widenings(inner, held[field.name].dataType, field.dataType)
-                else:
-                    yield f"add columns ({inner} {type_in_sql(field.dataType)})"
-        elif isinstance(held, ArrayType) and isinstance(wanted, ArrayType):
-            yield from self._widenings(f"{path}.element", held.elementType, wanted.elementType)
-        elif isinstance(held, MapType) and isinstance(wanted, MapType):
-            yield from self._widenings(f"{path}.value", held.valueType, wanted.valueType)
-        elif table_format(self._spark) == DELTA or iceberg_widens(held, wanted):
-            yield f"alter column {path} type {type_in_sql(wanted)}"
-        else:
-            raise LandingError(
-                f"{self.name}.{path} has type {held.simpleString()}; Iceberg cannot widen it to "
-                f"{wanted.simpleString()}.",
-                f"Declare `contract: {{type_change: rescue}}` in {self._feed.declared_in}, or land the feed "
-                f"from the start with the column declared as {wanted.simpleString()}.",
-            )
