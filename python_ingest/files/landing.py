@@ -7,8 +7,7 @@ as landed. If a run is killed at any point, the next run finishes the planned ba
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,11 @@ from pyspark.errors import PySparkException
 from python_ingest.bronze.contract import evolved_targets
 from python_ingest.bronze.history import Doubt
 from python_ingest.bronze.lost_rows import LostRows
-from python_ingest.bronze.rescued import rescued_in
-from python_ingest.bronze.table import BronzeTable, Counted
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.backlog import bounded, files_to_list
 from python_ingest.files.broken_files import broken_one, split_broken
+from python_ingest.files.confirmation import Confirmation
 from python_ingest.files.contents import Contents
 from python_ingest.files.grain import Grain
 from python_ingest.files.inspect_files import Examined, Examiner, is_known_as_broken
@@ -34,14 +33,12 @@ from python_ingest.files.retraction import Retraction
 from python_ingest.files.rows import Places, bronze_rows, format_of
 from python_ingest.files.storage import Storage
 from python_ingest.files.unpacking import Unpacker
-from python_ingest.ops.batch import RETRACTED, Batch
 from python_ingest.ops.bronze_checks import BronzeChecks, Lost
 from python_ingest.ops.candidate import Candidate, Compared
 from python_ingest.ops.ingested_files import IngestedFiles
 from python_ingest.ops.rejected_records import Quarantine, check_broken_records
 from python_ingest.ops.schema_changes import SchemaChanges
 from tidemark.base.clock import Clock, utc_now
-from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -86,6 +83,15 @@ class Lander:
         checks = BronzeChecks(spark, ops_schema, feed.name)
         self._retraction = Retraction(spark, feed, self._bronze, self._ingested_files, self._storage)
         self._grain = Grain(feed, self._bronze)
+        self._confirmation = Confirmation(
+            feed,
+            self._bronze,
+            self._ingested_files,
+            self._quarantine,
+            self._replayer,
+            self._grain,
+            self._retraction,
+        )
         self._lost_rows = LostRows(spark, feed, self._bronze, self._ingested_files, checks)
 
     def land(self) -> LandedFiles:
@@ -170,7 +176,7 @@ class Lander:
                 accepted = sound
             else:
                 outcome.grain += grain
-                self._confirm(batch, partial(list, accepted), outcome)
+                self._confirmation.confirm(batch, partial(list, accepted), outcome)
                 return
 
     def _evolve(self, accepted: Sequence[Examined], outcome: LandedFiles) -> None:
@@ -214,7 +220,7 @@ class Lander:
             return self._examiner.unchanged(batch, listing, self._bronze.targets)
 
         if self._bronze.has(batch):
-            self._confirm(batch, lambda: unchanged() or [], outcome)
+            self._confirmation.confirm(batch, lambda: unchanged() or [], outcome)
         else:
             files = unchanged() if not batch.retracts else None
             if files is None:
@@ -226,7 +232,7 @@ class Lander:
                 broken, _ = broken_one(error, files)
                 self._ingested_files.abandon(batch, f"{broken.file.path} is broken")
                 return True
-            self._confirm(batch, lambda: files, outcome)
+            self._confirmation.confirm(batch, lambda: files, outcome)
         outcome.resumed = batch.batch_id
         return True
 
@@ -235,44 +241,3 @@ class Lander:
         read = [(part.file, layout) for examined in files for part, layout in examined.reads]
         rows = bronze_rows(self._reader, self._places, read, self._bronze.targets)
         return rows.coalesce(max(self._cores, sum(file.size for file, _ in read) // PART_BYTES))
-
-    def _confirm(self, batch: Batch, files: Callable[[], Sequence[Examined]], outcome: LandedFiles) -> None:
-        """Copy the broken records to `ops.rejected_records`, and record the batch as landed.
-
-        Args:
-            batch: the batch, which is in bronze.
-            files: returns the examined files of the batch that still exist; it is called only if records
-                are broken, because for a resumed batch it must read the files again.
-            outcome: what the landing has done so far.
-        """
-        counted = self._bronze.counts(batch)
-        files_of = batch.files_of(counted)
-        strangers = counted.keys() - files_of.keys()
-        if strangers:
-            raise LandingError(
-                f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
-                "Bronze was written by something other than tidemark; restore the table and land again.",
-            )
-        if broken := {path for path, number in counted.items() if number.broken}:
-            layouts = {part.source: layout for examined in files() for part, layout in examined.reads}
-            names = {
-                path: self._replayer.names(layouts[path]) if path in layouts else None for path in broken
-            }
-            rows, table_id = self._bronze.rows(batch), self._bronze.identity()
-            outcome.erased += self._quarantine.keep(rows, batch, table_id, names)
-        landed = Counter[str]()
-        for path, number in counted.items():
-            landed[files_of[path]] += number.rows
-        outcome.grain += self._grain.after(batch, sum(number.rows for number in counted.values()))
-        self._ingested_files.confirm(batch, landed)
-        self._retraction.count(batch, outcome)
-        self._count(batch, counted, outcome)
-
-    def _count(self, batch: Batch, counted: Mapping[str, Counted], outcome: LandedFiles) -> None:
-        of_files = [number for path, number in counted.items() if path != RETRACTED]
-        outcome.files += len(batch.landing)
-        outcome.rows += sum(number.rows for number in of_files)
-        outcome.broken += sum(number.broken for number in of_files)
-        if any(number.rescued for number in of_files):
-            rows = self._bronze.rows(batch).where(self._bronze.of_files)
-            outcome.rescued.add(rescued_in(rows, self._bronze.targets))
