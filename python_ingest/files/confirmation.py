@@ -61,10 +61,10 @@ class Confirmation:
         """
         counted = self._bronze.counts(batch)
         files_of = batch.files_of(counted)
-        strangers = counted.keys() - files_of.keys()
-        if strangers:
+        unplanned = counted.keys() - files_of.keys()
+        if unplanned:
             raise LandingError(
-                f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {strangers}.",
+                f"{self._feed.table}, batch {batch.batch_id}: rows of files not planned: {unplanned}.",
                 "Bronze was written by something other than tidemark; restore the table and land again.",
             )
         if broken := {path for path, number in counted.items() if number.broken}:
