@@ -5,9 +5,9 @@
 - `facts.py`: what the decision about one model is made from;
 - `reading.py`: how the model reads all its sources, and `rebuilds.py`: whether a part of it can be rebuilt;
 - `windows.py`: what it reads of each source;
-- `writing.py`: how its table is written.
+- `ways.py`, `steps.py`: how its table is written.
 """
 
-from tidemark.engine.decision import facts, losses, reading, windows, writing
+from tidemark.engine.decision import facts, losses, reading, steps, windows
 
-__all__ = ["facts", "losses", "reading", "windows", "writing"]
+__all__ = ["facts", "losses", "reading", "steps", "windows"]

@@ -1,7 +1,7 @@
-{# Brings a model's table up to date: tidemark/engine/decision/writing.py decides how. `existing` is none if there is no table yet. #}
+{# Brings a model's table up to date: tidemark/engine/decision/steps.py decides how. `existing` is none if there is no table yet. #}
 {% macro write_model(existing, sql) %}
     {% set way, states = dbt.way_of(model), dbt.window_states(model) %}
-    {% set step = adapter.decide().writing.step_of(way, dbt.command(), existing is not none, states, dbt.tables_below(model) != []) %}
+    {% set step = adapter.decide().steps.step_of(way, dbt.command(), existing is not none, states, dbt.tables_below(model) != []) %}
     {% if step == 'dates' %}
         {% do dbt.rebuild_range(this, dbt.checked_query(dbt.pinned_query(sql))) %}
     {% elif step == 'columns' %}
@@ -41,12 +41,12 @@
 {% macro write_increment(query) %}
     {% set way, config = dbt.way_of(model), model.config %}
     {% set keeps_rows = way.accumulates and not should_full_refresh() %}
-    {% set refused = adapter.decide().writing.refused_grain(this.identifier, dbt.run_state('read_states').get(model.unique_id, {}).state, keeps_rows, config) %}
+    {% set refused = adapter.decide().steps.refused_grain(this.identifier, dbt.run_state('read_states').get(model.unique_id, {}).state, keeps_rows, config) %}
     {% if refused %}
         {% do exceptions.raise_compiler_error(refused) %}
     {% endif %}
     {% set query = dbt.conformed(this, query) %}
-    {% set addition = adapter.decide().writing.addition_of(way, dbt.command(), config, query['keys'] != []) if query is not none %}
+    {% set addition = adapter.decide().steps.addition_of(way, dbt.command(), config, query['keys'] != []) if query is not none %}
     {% if query is none %}  {# the table was rebuilt #}
     {% elif addition == 'changes' %}
         {% do dbt.write_changes(this, query) %}

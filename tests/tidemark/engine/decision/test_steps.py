@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tidemark.engine.decision.facts import Command
+from tidemark.engine.decision.steps import Addition, Step, addition_of, refused_grain, step_of
 from tidemark.engine.decision.ways import DERIVED, MERGE, Way
-from tidemark.engine.decision.writing import Addition, Step, addition_of, refused_grain, step_of
 
 pytestmark = [pytest.mark.R1, pytest.mark.R3]
 
