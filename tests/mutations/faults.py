@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "values that are rescued are counted",
-        "python_ingest/files/landing.py",
+        "python_ingest/files/confirmation.py",
         "if any(number.rescued for number in of_files):",
         "if False:",
         f"{LAND}test_typed_values.py::test_json_values_that_do_not_fit_are_counted",

@@ -95,6 +95,11 @@ def is_written_since_checkpoint(facts: Facts) -> bool:
     return not is_known or may_change_rows(now.since(checkpoint.table_version))
 
 
+def is_clean(facts: Facts) -> bool:
+    """Return whether a model's table has the rows of its query at its checkpoint, and no others."""
+    return not facts.way.accumulates and not is_written_since_checkpoint(facts)
+
+
 def is_doubtful(facts: Facts) -> bool:
     """Return whether a model's table may not be what its checkpoint says."""
     return lost_table(facts) is not None or is_written_since_checkpoint(facts)

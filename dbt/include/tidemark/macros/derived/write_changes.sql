@@ -34,7 +34,7 @@
     {{ return({
         'key': dbt.as_list(config.get('unique_key')), 'known_keys': adapter.keys_below(model.unique_id, dbt.deferred_below(model)),
         'types': types, 'changed': changed,
-        'never_null': dbt.never_null_columns(), 'is_clean': not dbt.way_of(model).accumulates and not adapter.decide().losses.is_written_since_checkpoint(dbt.facts()),
+        'never_null': dbt.never_null_columns(), 'is_clean': adapter.decide().losses.is_clean(dbt.facts()),
         'sizes': dbt.facts().source_bytes, 'size': adapter.table_state(this).bytes, 'partition': dbt.replaced_partition()
     }) }}
 {% endmacro %}
