@@ -31,9 +31,13 @@
 
 {# What the command asks of this model. #}
 {% macro command() %}
-    {% set purpose = var('tidemark_purpose', '') %}
-    {{ return(adapter.decide().facts.Command(
-        verifies=purpose == 'verify', explains=purpose == 'explain', reads_past=adapter.reads_past(), full_refresh=should_full_refresh(),
-        dates=dbt.rebuilt_range() or [], columns=dbt.rebuilt_columns() or [], is_limited=dbt.is_limited()
-    )) }}
+    {% set known, purpose = dbt.run_state('commands'), var('tidemark_purpose', '') %}
+    {% if model.unique_id not in known %}
+        {% do known.update({model.unique_id: adapter.decide().facts.Command(
+            verifies=purpose == 'verify', explains=purpose == 'explain', reads_past=adapter.reads_past(),
+            full_refresh=should_full_refresh(), dates=dbt.rebuilt_range() or [], columns=dbt.rebuilt_columns() or [],
+            is_limited=dbt.is_limited()
+        )}) %}
+    {% endif %}
+    {{ return(known[model.unique_id]) }}
 {% endmacro %}

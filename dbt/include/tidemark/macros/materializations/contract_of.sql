@@ -1,6 +1,14 @@
 {# Fingerprints stored with the checkpoints: of a model's columns, constraints and descriptions, its grain and its code; of a
    test's settings and its code. #}
 {% macro contract_of(unique_id) %}
+    {% set known = dbt.run_state('contracts') %}
+    {% if unique_id not in known %}
+        {% do known.update({unique_id: dbt.declared_contract(unique_id)}) %}
+    {% endif %}
+    {{ return(known[unique_id]) }}
+{% endmacro %}
+
+{% macro declared_contract(unique_id) %}
     {% set node = graph.nodes[unique_id] %}
     {% set code = dbt.code_of(unique_id) %}
     {% set of_code = {'code': code.sql, 'macros': code.macros, 'variables': dbt.variables_fingerprint(code)} %}

@@ -1,6 +1,11 @@
 {# How a model's table is written: tidemark/engine/decision/ways.py decides it. #}
 {% macro way_of(node) %}
-    {{ return(adapter.model_way(node.unique_id, node.unique_id in dbt.run_state('windows'))) }}
+    {% set reads_by_macros = node.unique_id in dbt.run_state('windows') %}
+    {% set known = dbt.run_state('ways of macros' if reads_by_macros else 'ways') %}
+    {% if node.unique_id not in known %}
+        {% do known.update({node.unique_id: adapter.model_way(node.unique_id, reads_by_macros)}) %}
+    {% endif %}
+    {{ return(known[node.unique_id]) }}
 {% endmacro %}
 
 {# True for a model whose table is kept equal to its query, from the changes of its sources (write_changes.sql). #}
