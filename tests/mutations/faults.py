@@ -223,7 +223,7 @@ FAULTS = (
         "tidemark/engine/decision/windows.py",
         "    return since(whole, now, checkpoint.version)\n",
         "    return since(whole, now, last - 1)\n",
-        f"{LAKE}test_data_tests.py",
+        "tests/tidemark/engine/decision/test_windows.py",
     ),
     Fault(
         "a late event rewrites the files of its own day alone",
@@ -251,7 +251,7 @@ FAULTS = (
         "tidemark/engine/decision/rebuilds.py",
         "    if choice == IGNORE:",
         "    if True:",
-        f"{LAKE}test_code_changes.py::test_changed_code_rebuilds_the_table",
+        "tests/tidemark/engine/decision/test_reading.py",
     ),
     Fault(
         "a new column of a model gets its values",
@@ -286,7 +286,7 @@ FAULTS = (
         "tidemark/engine/decision/losses.py",
         "        if commit.is_foreign and",
         "        if False and",
-        f"{LAKE}test_plain_models.py::test_a_manual_change_is_reported_and_the_table_rebuilt",
+        "tests/tidemark/engine/decision/test_reading.py",
     ),
     Fault(
         "SQL and values that no rebuild gives",
