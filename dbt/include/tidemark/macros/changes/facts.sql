@@ -35,7 +35,8 @@
     {% if model.unique_id not in known %}
         {% do known.update({model.unique_id: adapter.decide().facts.Command(
             verifies=purpose == 'verify', explains=purpose == 'explain', reads_past=adapter.reads_past(),
-            full_refresh=should_full_refresh(), dates=dbt.rebuilt_range() or [], columns=dbt.rebuilt_columns() or [],
+            full_refresh=should_full_refresh(), dates=(dbt.rebuilt_range() or []) | map('string') | list,
+            columns=dbt.rebuilt_columns() or [],
             is_limited=dbt.is_limited()
         )}) %}
     {% endif %}
