@@ -17,7 +17,7 @@ from tidemark.engine.prove.drawing import Drawn, Row, Table
 from tidemark.engine.prove.lifting import HISTORY, lifted
 from tidemark.engine.prove.roles import depends_on_order
 from tidemark.engine.prove.tables import register
-from tidemark.engine.prove.written import TABLE, write
+from tidemark.engine.prove.written import written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,7 +81,9 @@ class Tried:
         return self.differing or ({} if self.allows_ties else self.tied)
 
 
-def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], drawn: Drawn) -> Tried:
+def try_histories(
+    spark: SparkSession, model: Model, changed: Iterable[str], drawn: Drawn, *, commits: bool = True
+) -> Tried:
     """Apply a model's plan to each history, and compare with the rebuild.
 
     Args:
@@ -89,6 +91,7 @@ def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], dra
         model: the model.
         changed: the sources that changed.
         drawn: the histories of each source.
+        commits: whether the statement of the run is executed, or only what it is made from: see `written`.
 
     Raises:
         Unsupported: if the query cannot be computed for many histories at once.
@@ -104,11 +107,10 @@ def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], dra
         readings = _read(spark, model, whole, drawn, repeated)
     tried.repeated = len(repeated)
     tried.histories -= tried.repeated
-    stopped = write(spark, model.name, whole, readings)
-    if stopped is None:
-        tried.differing = _differing(spark, whole, f"select * from {TABLE}")
-    else:  # its table stays as it was
-        tried.differing = {stopped: _differing(spark, whole, "select * from prove_table").get(stopped, [])}
+    with written(spark, model.name, whole, readings, commits=commits) as new:
+        tried.differing = _differing(spark, whole, new.query)
+    if new.stopped is not None:
+        tried.differing = {new.stopped: tried.differing.get(new.stopped, [])}
     if tried.differing or depends_on_order(model.tree):
         backwards = register(spark, model.tables, drawn, without=repeated, backwards=True)
         tried.tied = _differing(spark, whole, _query(whole, present, backwards))
