@@ -188,7 +188,7 @@ def test_partitions_that_differ_are_replaced() -> None:
 
 
 def test_columns_are_rebuilt_by_key() -> None:
-    """R1.5: rows that differ otherwise are counted, and a new column is read as NULL."""
+    """R2.3: rows that differ otherwise are counted, and a new column is read as NULL."""
     executor = Recording([outcomes(updated=1, other=2)])
     change = rebuild_columns(executor, SALES, BATCH, Rebuilt(["amount"], ["amount"], "id > 5"))
     assert change.counts == {"updated": 1, "unchanged": 0, "other": 2}
@@ -198,7 +198,7 @@ def test_columns_are_rebuilt_by_key() -> None:
 
 
 def test_rows_that_only_the_table_has_are_counted() -> None:
-    """R1.5: by key; by whole rows without one; all of them if the table does not have the key."""
+    """R2.3: by key; by whole rows without one; all of them if the table does not have the key."""
     row = [{"number": 2, "example": "x"}]
     executor = Recording([row, row, row])
     assert lost_rows(executor, SALES, BATCH).number == 2
