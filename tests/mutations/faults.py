@@ -164,8 +164,8 @@ FAULTS = (
     ),
     Fault(
         "nothing new commits nothing",
-        "dbt/include/tidemark/macros/materializations/merge_into.sql",
-        "when {{ dbt.same_values('incoming', 'present', query['values'], query.types) }} then 'unchanged'",
+        "tidemark/engine/writing/outcomes.py",
+        "when {_same(target)} then 'unchanged'",
         "when false then 'unchanged'",
         f"{LAKE}test_medallion.py::test_files_sent_again_under_other_names_and_in_another_order_change_nothing",
     ),
@@ -178,9 +178,9 @@ FAULTS = (
     ),
     Fault(
         "after every batch of a random history",
-        "dbt/include/tidemark/macros/materializations/merge_into.sql",
-        "then 'superseded'\n",
-        "then 'updated'\n",
+        "tidemark/engine/writing/outcomes.py",
+        "then 'superseded' else 'updated'",
+        "then 'updated' else 'updated'",
         f"{LAKE}test_histories.py",
     ),
     Fault(
@@ -192,7 +192,7 @@ FAULTS = (
     ),
     Fault(
         "newest wins, tombstones, no random winner",
-        "dbt/include/tidemark/macros/materializations/once_a_key.sql",
+        "tidemark/engine/writing/outcomes.py",
         "        __tidemark_copies = 1,\n",
         "        true,\n",
         f"{LAKE}test_merging.py::test_two_rows_of_one_key_stop_the_run",
@@ -269,9 +269,9 @@ FAULTS = (
     ),
     Fault(
         "a model in plain dbt SQL",
-        "dbt/include/tidemark/macros/derived/write_folded.sql",
-        "newest_by=[], flag='__tidemark_is_deleted'",
-        "newest_by=[], flag=none",
+        "tidemark/engine/writing/plans.py",
+        'from {folded}", DELETED))',
+        'from {folded}"))',
         f"{LAKE}test_plain_models.py::test_a_plain_model_is_what_a_rebuild_gives",
     ),
     Fault(
@@ -318,8 +318,8 @@ FAULTS = (
     ),
     Fault(
         "a batch whose tests fail in an audit is never in the table",
-        "dbt/include/tidemark/macros/materializations/merge_into.sql",
-        "{% do dbt.audit_merge(relation, query, outcomes) %}",
+        "dbt/include/tidemark/macros/materializations/commit_change.sql",
+        "{% do dbt.audit(change.audit.gained, change.audit.whole, change.audit.batch) %}",
         "",
         f"{LAKE}test_audit.py",
     ),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
+from tidemark.engine.incremental.plan import choose_plan
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.prove.counterexample import DIFFER, TIED, unit_test
 from tidemark.engine.prove.drawing import Drawn
@@ -95,7 +96,10 @@ def _prove(spark: SparkSession, candidate: Candidate, histories: int, seed: int)
     try:
         for changed in subsets(candidate.model):
             drawn = draw(candidate.model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
-            found = try_histories(spark, candidate.model, changed, drawn)
+            # the statements of one way have the same text, but for the touched values
+            way = choose_plan(candidate.model.tree, candidate.model.request(changed)).way
+            found = try_histories(spark, candidate.model, changed, drawn, commits=way not in total.committed)
+            total.committed.add(way)
             total.add(found)
             if found.wrong:
                 _show(spark, candidate.model, changed, drawn, found)
@@ -115,13 +119,15 @@ class Total:
 
     Attributes:
         histories, repeated, tied: how many histories were compared, had two rows of one key, and had ties.
-        ways: the ways that were tried.
+        ways: the ways that were tried, in words.
+        committed: those whose statement was executed.
     """
 
     histories: int = 0
     repeated: int = 0
     tied: int = 0
     ways: set[str] = field(default_factory=set)
+    committed: set[str] = field(default_factory=set)
 
     def add(self, found: Tried) -> None:
         """Add what one combination showed."""

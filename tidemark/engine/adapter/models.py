@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
 
-from tidemark.engine.adapter.following import FollowingAdapter
+from tidemark.engine.adapter.writing import WritingAdapter
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tidemark.engine.incremental.plan import Plan
 
 
-class ModelsAdapter(FollowingAdapter):
+class ModelsAdapter(WritingAdapter):
     """The part of the adapter that knows dbt's manifest."""
 
     @available
@@ -100,13 +100,6 @@ class ModelsAdapter(FollowingAdapter):
             return [Column(row["col_name"], row["data_type"]) for row in rows]
         _, cursor = self.connections.add_select_query(f"select * from (\n{sql}) where false")
         return columns_of_schema(cursor._cursor._df.schema)
-
-    @available
-    def same_values(self, left: str, right: str, types: dict[str, str]) -> str:
-        """Return SQL that is true if two rows, given by their aliases, are to be stored alike."""
-        from tidemark.engine.incremental.canonical import same
-
-        return same(left, right, types, zeros=True)
 
     @available
     def any_of_equal(self, types: dict[str, str]) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tidemark.engine.incremental.folding import DELETED
+from sqlglot import exp
+
 from tidemark.engine.incremental.measures import aggregate_of
-from tidemark.engine.incremental.plan import VALUE, Plan, Request, choose_plan
+from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_plan
 from tidemark.engine.incremental.readings import filled, present, previous, quoted
 from tidemark.engine.incremental.regions import Regions
-from tidemark.engine.incremental.tree import Node, render
+from tidemark.engine.incremental.tree import Leaf, Node, render
 from tidemark.engine.prove.drawing import Drawn, Row, Table
 from tidemark.engine.prove.lifting import HISTORY, lifted
 from tidemark.engine.prove.roles import depends_on_order
 from tidemark.engine.prove.tables import register
+from tidemark.engine.prove.written import written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,7 +81,9 @@ class Tried:
         return self.differing or ({} if self.allows_ties else self.tied)
 
 
-def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], drawn: Drawn) -> Tried:
+def try_histories(
+    spark: SparkSession, model: Model, changed: Iterable[str], drawn: Drawn, *, commits: bool = True
+) -> Tried:
     """Apply a model's plan to each history, and compare with the rebuild.
 
     Args:
@@ -87,6 +91,7 @@ def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], dra
         model: the model.
         changed: the sources that changed.
         drawn: the histories of each source.
+        commits: whether the statement of the run is executed, or only what it is made from: see `written`.
 
     Raises:
         Unsupported: if the query cannot be computed for many histories at once.
@@ -95,19 +100,38 @@ def try_histories(spark: SparkSession, model: Model, changed: Iterable[str], dra
     if plan.way == "full":
         return Tried(plan)
     whole = _lifted(plan)
-    assert whole.root is not None  # noqa: S101
-    readings = register(spark, model.tables, drawn)
-    spark.sql(filled(render(whole.root, previous), readings)).createOrReplaceTempView("prove_table")
-    spark.sql(filled(render(whole.root, present), readings)).createOrReplaceTempView("prove_rebuild")
-    new = {"regions": _by_regions, "rows": _by_rows, "folded": _by_folding}[plan.way](spark, whole, readings)
     tried = Tried(plan, len(next(iter(drawn.values()))), allows_ties=model.allows_ties)
-    _compare(spark, tried, whole, new)
+    readings = _read(spark, model, whole, drawn)
+    repeated = _repeated(spark, whole)
+    if repeated:  # a run would stop at these histories
+        readings = _read(spark, model, whole, drawn, repeated)
+    tried.repeated = len(repeated)
+    tried.histories -= tried.repeated
+    with written(spark, model.name, whole, readings, commits=commits) as new:
+        tried.differing = _differing(spark, whole, new.query)
+    if new.stopped is not None:
+        tried.differing = {new.stopped: tried.differing.get(new.stopped, [])}
     if tried.differing or depends_on_order(model.tree):
-        again = filled(render(whole.root, present), register(spark, model.tables, drawn, backwards=True))
-        tried.tied = _differing(spark, whole, again, _repeated(whole))
+        backwards = register(spark, model.tables, drawn, without=repeated, backwards=True)
+        tried.tied = _differing(spark, whole, _query(whole, present, backwards))
         tried.differing = {one: rows for one, rows in tried.differing.items() if one not in tried.tied}
         tried.histories -= len(tried.tied)
     return tried
+
+
+def _read(
+    spark: SparkSession, model: Model, whole: Plan, drawn: Drawn, without: Collection[int] = ()
+) -> dict[str, dict[str, str]]:
+    """Make views of the sources, of the table before and of its rebuild; return what reads each source."""
+    readings = register(spark, model.tables, drawn, without=without)
+    spark.sql(_query(whole, previous, readings)).createOrReplaceTempView("prove_table")
+    spark.sql(_query(whole, present, readings)).createOrReplaceTempView("prove_rebuild")
+    return readings
+
+
+def _query(whole: Plan, read: Callable[[Leaf], exp.Query], readings: Readings) -> str:
+    assert whole.root is not None  # noqa: S101
+    return filled(render(whole.root, read), readings)
 
 
 def _lifted(plan: Plan) -> Plan:
@@ -123,93 +147,19 @@ def _lifted(plan: Plan) -> Plan:
     return replace(plan, root=root, request=request, regions=regions, aggregate=aggregate)
 
 
-def _by_regions(spark: SparkSession, plan: Plan, readings: Mapping[str, Mapping[str, str]]) -> str:
-    spark.sql(_named(plan.touched(readings), plan)).createOrReplaceTempView("prove_touched")
-    rows = plan.recomputed(readings, _conditions(plan), _touched(plan))
-    same = " and ".join(f"`__tidemark_region_{name}` <=> prove_table.`{name}`" for name in plan.columns)
-    return f"{_untouched('prove_table', same)} union all {rows}"
-
-
-def _by_rows(spark: SparkSession, plan: Plan, readings: Mapping[str, Mapping[str, str]]) -> str:
-    spark.sql(plan.changed_rows(readings)).createOrReplaceTempView("prove_changed")
-    return _merged(plan, "prove_changed")
-
-
-def _by_folding(spark: SparkSession, plan: Plan, readings: Mapping[str, Mapping[str, str]]) -> str:
-    spark.sql(plan.changed_groups(readings)).createOrReplaceTempView("prove_groups")
-    spark.sql(plan.folded("prove_groups", "prove_table")).createOrReplaceTempView("prove_folded")
-    # the run looks for lost groups among the suspects alone
-    same = " and ".join(
-        f"`__tidemark_key_{number}` <=> folded.`{name}`" for number, name in enumerate(_keys(plan))
-    )
-    suspects = f"select 1 from prove_groups where ({plan.suspects}) and {same}"
-    lost = (
-        f"select {quoted(plan.columns)} from prove_folded as folded "
-        f"where __tidemark_is_lost and exists ({suspects})"
-    )
-    spark.sql(_named(lost, plan)).createOrReplaceTempView("prove_touched")
-    rows = plan.recomputed(readings, _conditions(plan), _touched(plan))
-    merged = f"({_merged(plan, 'prove_folded')}) as merged"
-    same = " and ".join(f"`__tidemark_region_{name}` <=> merged.`{name}`" for name in plan.columns)
-    return f"{_untouched(merged, same)} union all {rows}"
-
-
-def _keys(plan: Plan) -> list[str]:
-    assert plan.aggregate is not None  # noqa: S101
-    return list(plan.aggregate.keys)
-
-
-def _merged(plan: Plan, changed: str) -> str:
-    """Return SQL for the table after a MERGE of changed rows."""
-    same = " and ".join(f"changed.`{name}` <=> prove_table.`{name}`" for name in plan.request.key)
-    columns = quoted(plan.request.types)
-    return (
-        f"select {columns} from prove_table "
-        f"where not exists (select 1 from {changed} as changed where {same}) "
-        f"union all select {columns} from {changed} where not {DELETED}"
-    )
-
-
-def _untouched(rows: str, same: str) -> str:
-    """Return SQL for the rows outside the touched regions."""
-    return f"select * from {rows} where not exists (select 1 from prove_touched where {same})"
-
-
-def _named(touched: str, plan: Plan) -> str:
-    names = ", ".join(f"`{name}` as `__tidemark_region_{name}`" for name in plan.columns)
-    return f"select distinct {names} from ({touched}) as touched"
-
-
-def _touched(plan: Plan) -> str:
-    names = ", ".join(f"`__tidemark_region_{name}` as `{name}`" for name in plan.columns)
-    return f"(select {names} from prove_touched)"
-
-
-def _conditions(plan: Plan) -> dict[str, str]:
-    """Return conditions that hold where a value is touched in the row's own history."""
-    own = f"select 1 from prove_touched where `__tidemark_region_{HISTORY}` = `{HISTORY}`"
-    return {name: f"exists ({own} and `__tidemark_region_{name}` <=> {VALUE})" for name in plan.columns}
-
-
-def _compare(spark: SparkSession, tried: Tried, whole: Plan, new: str) -> None:
-    """Compare the new table with the rebuild, in histories that have one row of each key."""
-    repeated = _repeated(whole)
-    tried.differing = _differing(spark, whole, new, repeated)
-    tried.repeated = int(
-        spark.sql(f"select count(*) as bad from ({repeated}) as repeated").collect()[0]["bad"]
-    )
-    tried.histories -= tried.repeated
-
-
-def _repeated(whole: Plan) -> str:
+def _repeated(spark: SparkSession, whole: Plan) -> frozenset[int]:
+    """Return the histories in which the query gives two rows of one key."""
+    if whole.request.key == (HISTORY,):  # a model without a key
+        return frozenset()
     key = quoted(whole.request.key)
-    return " union ".join(
+    query = " union ".join(
         f"select `{HISTORY}` from {side} group by {key} having count(*) > 1"
         for side in ("prove_table", "prove_rebuild")
     )
+    return frozenset(row[HISTORY] for row in spark.sql(query).collect())
 
 
-def _differing(spark: SparkSession, whole: Plan, other: str, repeated: str) -> dict[int, list[Row]]:
+def _differing(spark: SparkSession, whole: Plan, other: str) -> dict[int, list[Row]]:
     """Return the rows in which a query differs from the rebuild, by history."""
     columns = quoted(whole.request.types)
     sides = (
@@ -217,7 +167,7 @@ def _differing(spark: SparkSession, whole: Plan, other: str, repeated: str) -> d
         f"union all select {columns}, -1 as side from ({other}) as other"
     )
     rows = spark.sql(
-        f"select {columns}, sum(side) as side from ({sides}) as sides where `{HISTORY}` not in ({repeated}) "
+        f"select {columns}, sum(side) as side from ({sides}) as sides "
         f"group by {columns} having sum(side) <> 0 order by `{HISTORY}` limit 200"
     ).collect()
     differing: dict[int, list[Row]] = {}

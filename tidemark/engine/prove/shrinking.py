@@ -38,17 +38,18 @@ def shrink(
     """
     names = tuple(changed)
     smallest = {name: [histories[index]] for name, histories in drawn.items()}
+    commits = not try_histories(spark, model, names, smallest, commits=False).wrong
     for _ in range(ROUNDS):
         smaller = list(_smaller(smallest))
         if not smaller:
             break
         batch = {name: [one[name][0] for one in smaller] for name in smallest}
-        tried = try_histories(spark, model, names, batch)
+        tried = try_histories(spark, model, names, batch, commits=commits)
         if not tried.wrong:
             break
         number = min(tried.wrong)
         smallest = smaller[number]
-    shown = try_histories(spark, model, names, smallest)
+    shown = try_histories(spark, model, names, smallest, commits=commits)
     rebuilt = [row.asDict() for row in spark.table("prove_rebuild").drop(HISTORY).collect()]
     return smallest, shown, rebuilt
 

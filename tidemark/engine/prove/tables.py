@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def register(
-    spark: SparkSession, tables: Mapping[str, Table], drawn: Drawn, *, backwards: bool = False
+    spark: SparkSession,
+    tables: Mapping[str, Table],
+    drawn: Drawn,
+    *,
+    without: Collection[int] = (),
+    backwards: bool = False,
 ) -> dict[str, dict[str, str]]:
     """Make views of the drawn rows, and return what reads each table.
 
@@ -27,6 +32,7 @@ def register(
         spark: the session.
         tables: the sources by name.
         drawn: the histories of each source.
+        without: histories that are left out.
         backwards: make views of the present rows alone, in the opposite order.
     """
     readings: dict[str, dict[str, str]] = {}
@@ -39,6 +45,7 @@ def register(
             rows = [
                 {**row, HISTORY: index}
                 for index, history in enumerate(histories)
+                if index not in without
                 for row in getattr(history, part)
             ]
             if backwards:

@@ -107,7 +107,9 @@ def _none_suspect(patch: pytest.MonkeyPatch) -> None:
 def _empty_groups(patch: pytest.MonkeyPatch) -> None:
     right = plan.folded
     patch.setattr(
-        plan, "folded", lambda *given: right(*given).replace("= 0 as _is_deleted", "is null as _is_deleted")
+        plan,
+        "folded",
+        lambda *given: right(*given).replace(f"= 0 as {folding.DELETED}", f"is null as {folding.DELETED}"),
     )
 
 

@@ -15,14 +15,7 @@
         {% do dbt.write_difference(relation, query) %}
         {{ return('') }}
     {% endif %}
-    {% if plan.way == 'rows' %}
-        {% do dbt.merge_into(relation, dict(query, sql=plan.changed_rows(readings), is_plain=true, newest_by=[],
-            flag='__tidemark_is_deleted', flags_new=true, counts_versions=false)) %}
-    {% elif plan.way == 'folded' %}
-        {% do dbt.write_folded(relation, query, plan, readings) %}
-    {% else %}
-        {% do dbt.write_regions(relation, query, plan, readings) %}
-    {% endif %}
+    {% do dbt.write_plan(relation, query, plan, readings) %}
 {% endmacro %}
 
 {% macro plan_of(query, changed) %}

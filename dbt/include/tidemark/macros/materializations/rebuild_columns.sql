@@ -4,13 +4,10 @@
     {% set named = dbt.rebuilt_columns() %}
     {% set present = dbt.columns_of(relation) %}
     {% do dbt.refuse_columns(query, present, named) %}
-    {% set outcomes = dbt.cached_view('outcomes', dbt.outcomes_of_columns(relation, query, present, named)) %}
-    {% set counts = {'updated': 0, 'unchanged': 0, 'other': 0} %}
-    {% for row in run_query('select __tidemark_outcome, count(*) as rows from ' ~ outcomes ~ ' group by __tidemark_outcome') %}
-        {% do counts.update({row['__tidemark_outcome']: row['rows'] | int}) %}
-    {% endfor %}
+    {% set change = dbt.writer(relation, query).rebuilt_columns(named, present, var('rebuild_where', none)) %}
+    {% set counts = change.counts %}
     {% if counts.other %}
-        {% do dbt.drop_cached_view('outcomes') %}
+        {% do dbt.drop_views_of(change) %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': ' ~ counts.other ~ ' rows differ in more than ' ~ named | join(', ') ~ ', so the change of its SQL is not only about '
             ~ 'these columns. Nothing was written. Rebuild it: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
@@ -20,9 +17,9 @@
         {% do store_raw_result('main', message='would update {:,} of {:,} rows'.format(
             counts.updated, counts.updated + counts.unchanged), code='PLANNED', rows_affected=0) %}
     {% else %}
-        {% do dbt.write_columns(relation, query, present, named, counts, outcomes) %}
+        {% do dbt.write_columns(relation, query, present, named, change) %}
     {% endif %}
-    {% do dbt.drop_cached_view('outcomes') %}
+    {% do dbt.drop_views_of(change) %}
 {% endmacro %}
 
 {# The columns of the variable rebuild_columns, or none. #}

@@ -25,36 +25,12 @@
     {% endif %}
     {% set partition = adapter.columns_named(dbt.as_list(config.get('partition_by')), query.columns) | first %}
     {% if not partition or query.types.get(partition) != 'date' %}
-        {% if dbt.differs(relation, query) %}
+        {% if dbt.writer(relation, query).differs() %}
             {% do dbt.create_from(relation, query) %}
         {% else %}
             {% do dbt.report_written({}) %}
         {% endif %}
         {{ return('') }}
     {% endif %}
-    {% set within = dbt.quoted(partition) ~ " between date '" ~ bounds[0] ~ "' and date '" ~ bounds[1] ~ "'" %}
-    {% set ranged %}
-        select {{ dbt.quoted(query.columns) }}, false as __tidemark_is_gone
-        from ({{ query.sql }}) where {{ within }} {{ 'and not ' ~ query.flag if query.flag }}
-        union all
-        {# dates of which no row may be left #}
-        select
-            {% for column in query.columns -%}
-            {{ dbt.quoted(column) if column == partition else 'cast(null as ' ~ query.types[column] ~ ') as ' ~ dbt.quoted(column) }},
-            {% endfor -%}
-            true as __tidemark_is_gone
-        from (select distinct {{ dbt.quoted(partition) }} from {{ relation }} where {{ within }})
-    {% endset %}
-    {% do dbt.overwrite_partitions(relation, dict(query, sql=ranged, gone='__tidemark_is_gone')) %}
-{% endmacro %}
-
-{# True if the table differs from the query. #}
-{% macro differs(relation, query) %}
-    {% set columns = dbt.quoted(query.columns) %}
-    {{ return(run_query(
-        'select 1 as one from (select ' ~ columns ~ ', 1 as __tidemark_side from ('
-        ~ query.sql ~ ')' ~ (' where not ' ~ query.flag if query.flag else '')
-        ~ ' union all select ' ~ columns ~ ', -1 as __tidemark_side from ' ~ relation ~ ') group by ' ~ adapter.grouped_values(query.types)
-        ~ ' having sum(__tidemark_side) != 0 limit 1'
-    ).rows | length > 0) }}
+    {% do dbt.commit_change(relation, dbt.writer(relation, query).replaced_dates(*bounds)) %}
 {% endmacro %}

@@ -5,13 +5,13 @@
     {% if not writer %}
         {{ return('') }}
     {% endif %}
-    {% set lost = run_query(dbt.lost_rows(relation, query)).rows[0] %}
-    {% set number = lost['number'] | int %}
+    {% set lost = dbt.writer(relation, query).lost_rows() %}
+    {% set number = lost.number %}
     {% if number %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': ' ~ ('1 row of the table would be deleted, because the query does not return it' if number == 1
                 else '{:,} rows of the table would be deleted, because the query does not return them'.format(number))
-            ~ (', for example ' ~ lost['example'] if lost['example'] else '') ~ '. Nothing was written, because ' ~ writer
+            ~ (', for example ' ~ lost.example if lost.example else '') ~ '. Nothing was written, because ' ~ writer
             ~ '. To keep such rows, write ' ~ ('' if query['keys'] else 'a unique_key and ') ~ '`meta: {accumulates: true}` in the config of '
             ~ 'the model. To delete them: `dbt run --full-refresh --select ' ~ this.identifier ~ '`.'
         ) %}
@@ -32,26 +32,4 @@
         {{ return('Tidemark has no checkpoint of the table, and its history does not tell who wrote it') }}
     {% endif %}
     {{ return(none) }}
-{% endmacro %}
-
-{# The number of rows that only the table has, and one of their keys; whole rows where the query has no key. #}
-{% macro lost_rows(relation, query) %}
-    {% set keys = query['keys'] or query.columns %}
-    {% set present = dbt.columns_of(relation) %}
-    {% if keys | reject('in', present) | list %}
-        {{ return('select count(*) as number, cast(null as string) as example from ' ~ relation) }}
-    {% endif %}
-    {% set rows = '(select * from (' ~ query.sql ~ ')' ~ (' where not ' ~ query.flag ~ ')' if query.flag else ')') %}
-    {% if query['keys'] %}
-        {{ return(
-            'select count(*) as number, min(' ~ dbt.shown_key(keys, 'present.') ~ ') as example from ' ~ relation
-            ~ ' as present left anti join ' ~ rows ~ ' as incoming on ' ~ dbt.null_safe_equal('incoming', 'present', keys)
-        ) }}
-    {% endif %}
-    {{ return(
-        'select coalesce(sum(copies), 0) as number, min(example) as example from (select sum(__tidemark_side) as copies, first('
-        ~ dbt.shown_key(keys) ~ ') as example from (select ' ~ dbt.quoted(keys) ~ ', 1 as __tidemark_side from ' ~ relation
-        ~ ' union all select ' ~ dbt.quoted(keys) ~ ', -1 as __tidemark_side from ' ~ rows ~ ') group by ' ~ adapter.grouped_values(query.types)
-        ~ ' having sum(__tidemark_side) > 0)'
-    ) }}
 {% endmacro %}

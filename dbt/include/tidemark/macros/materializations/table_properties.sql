@@ -38,16 +38,3 @@
         {{ return(name ~ '_' ~ number) }}
     {% endfor %}
 {% endmacro %}
-
-{# A condition that stops the statement at a row that the table must not hold, beyond what the format checks. Rows for which
-   `unless` is true are not checked: Spark may compute this condition before another one that leaves them out. #}
-{% macro and_rows_hold(query, unless=none) %}
-    {% set conditions = [] %}
-    {% for condition, message in dbt.by_format('assertions')(query).items() %}
-        {% set holds = '(' ~ condition ~ ')' if not unless else unless ~ ' or (' ~ condition ~ ')' %}
-        {% do conditions.append(
-            'and assert_true(' ~ holds ~ ", '" ~ dbt.escaped(this.identifier ~ ': ' ~ message) ~ "') is null"
-        ) %}
-    {% endfor %}
-    {{ return(' ' ~ conditions | join(' ')) }}
-{% endmacro %}

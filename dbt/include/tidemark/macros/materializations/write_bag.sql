@@ -3,7 +3,7 @@
 {% macro write_bag(relation, query) %}
     {% do dbt.refuse_loss(relation, query) %}
     {% do dbt.check_cost() %}
-    {% if dbt.differs(relation, query) %}
+    {% if dbt.writer(relation, query).differs() %}
         {% do dbt.replace_table(query) %}
     {% else %}
         {% do dbt.report_written({}) %}

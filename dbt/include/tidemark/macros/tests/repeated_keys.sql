@@ -23,7 +23,7 @@
     {% set values = dbt.run_state('pruning').get(maker) %}
     {% set version = dbt.run_state('written').get(maker, {}).get('version') %}
     {% if values and window.last == version and values.column in keys and adapter.commits_between(relation, window.after, window.last) | length == 1 %}
-        {{ return('where ' ~ dbt.in_values('present.' ~ dbt.quoted(values.column), values)) }}
+        {{ return('where ' ~ values.among('present.' ~ dbt.quoted(values.column))) }}
     {% endif %}
     {{ return('') }}
 {% endmacro %}
