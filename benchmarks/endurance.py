@@ -23,7 +23,7 @@ from benchmarks.report import machine, markdown_table, versions
 from dev.simulators.user_events import simulate_user_events
 from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.lake.jvm import java_class
 from tidemark.project_with_feeds import ProjectWithFeeds
 

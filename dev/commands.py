@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from dev.demo.demo import play as play_demo
 from dev.demo.tour import play as play_tour
 from dev.simulators.commands import simulate
 from tidemark.engine.project import enter_root
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(simulate, name="simulate")
-    app.command()(demo)
-    app.command()(tour)
 
 
 def demo() -> None:
@@ -25,3 +16,6 @@ def demo() -> None:
 def tour() -> None:
     """Show the requirements R1 to R5 on small examples; R3 needs a database."""
     play_tour(enter_root())
+
+
+COMMANDS = (demo, tour, simulate)

@@ -22,7 +22,7 @@ from tests import many_commands
 from tests.night import NIGHTLY, is_night
 from tests.schedule import start_longest_first
 from tidemark.cli.build import build_models
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.dbt_core import commands
 from tidemark.engine.project.build import Built
 from tidemark.engine.project.session import retarget, warm_session

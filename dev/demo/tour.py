@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from dev.demo.demo import demo_files
 from dev.demo.rows import show_rows
 from tidemark.base.output import output
-from tidemark.cli.build import DATA_ONLY, build_models, rebuild_range
+from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.explain import show_plans
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.cli.maintain import maintain_tables
+from tidemark.cli.rebuild import rebuild_range
 from tidemark.cli.verify import show_verdicts
 from tidemark.engine.project.session import retarget, warm_session
 from tidemark.lake.retention import Kept

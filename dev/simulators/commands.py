@@ -24,7 +24,9 @@ from tidemark.base.connections import connection as connection_of
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
 
-simulate = typer.Typer(no_args_is_help=True, help="Generate data like that of a live system.")
+simulate = typer.Typer(
+    name="simulate", no_args_is_help=True, help="Generate data like that of a live system."
+)
 
 
 class Into(StrEnum):

@@ -16,10 +16,10 @@ from tests.conftest import ROOT
 from tests.fuzz.strange_feeds import Record, StrangeFeed, strange_feed
 from tests.night import is_night
 from tidemark.base.errors import TidemarkError
-from tidemark.cli.add_feed import add_feed
+from tidemark.cli.add import add_feed
 from tidemark.cli.build import DATA_ONLY, build_models
-from tidemark.cli.init_project import init_project
-from tidemark.cli.land import land
+from tidemark.cli.init import init
+from tidemark.cli.landing import land
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
@@ -35,7 +35,7 @@ def new_project(
     (tmp_path / ".jars").symlink_to(ROOT / ".jars")
     monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
     monkeypatch.setenv("TIDEMARK_RAW", str(tmp_path / "data/raw"))
-    init_project(tmp_path, "strange")
+    init(tmp_path, "strange")
     os.chdir(tmp_path)
     yield tmp_path
     os.chdir(ROOT)

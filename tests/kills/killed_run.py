@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from tests import many_commands
 from tests.kills.people import write_file
 from tests.kills.points import POINTS, Files, Point, warehouse_of
-from tidemark.cli import main as cli
+from tidemark.cli.run import run
 from tidemark.engine.verify.verify import verify
 
 NEVER_REACHED = 3
@@ -71,7 +71,7 @@ def main() -> None:
     many_commands.prepare()
     order = Order.load(Path(sys.argv[1]))
     if order.recover:
-        cli.run()
+        run()
         spark = SparkSession.builder.getOrCreate()
         result = {"rows": _rows(spark), "differing": {} if order.point else _differing(spark)}
         Path(order.result).write_text(json.dumps(result), encoding="utf-8")
@@ -79,7 +79,7 @@ def main() -> None:
         point = next(point for point in POINTS if point.name == order.point)
         write_file(Path(order.raw), order.number)
         plant(point, Path(order.reached))
-        cli.run(full_refresh=point.full_refresh)
+        run(full_refresh=point.full_refresh)
         sys.exit(NEVER_REACHED)
 
 

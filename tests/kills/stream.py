@@ -17,7 +17,7 @@ from tests.kills.reader import BUILD, Reader
 
 DEVICES, PARTITIONS = 500, 3
 SCHEMA = "number bigint, device_id string, event_ts timestamp, reading decimal(6,2), ingest_ts timestamp"
-LAND = "from tidemark.cli import main as cli; cli.land(['device_events']);"
+LAND = "from tidemark.cli.land import land; land(['device_events']);"
 RUN = LAND + BUILD.format("device_events+")
 
 

@@ -24,7 +24,7 @@ POINTS = (
     Point("half written", "writing", call=BRONZE + "append", table="bronze.orders", nightly=True),
     Point("written but not confirmed", "before", call=BATCHES + "confirm"),
 )
-LAND = "from tidemark.cli import main as cli; cli.land(['orders']);"
+LAND = "from tidemark.cli.land import land; land(['orders']);"
 KILLED = (
     "from pathlib import Path; from tests.kills.killed_run import plant; from tests.kills.points import *;"
     "plant({!r}, Path({!r}));"

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import ONLY_TABLES, ROOT
 from tidemark.cli.build import build_models
 from tidemark.cli.erase import erase_person
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.verify.verify import verify
 from tidemark.project_with_feeds import ProjectWithFeeds

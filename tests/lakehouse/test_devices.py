@@ -14,8 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.conftest import ONLY_TABLES, ROOT, Lakehouse
-from tidemark.cli.build import build_models, rebuild_range
-from tidemark.cli.land import land
+from tidemark.cli.build import build_models
+from tidemark.cli.landing import land
+from tidemark.cli.rebuild import rebuild_range
 from tidemark.engine.verify.verify import verify
 from tidemark.maintain.maintenance import chosen_tables, compact
 from tidemark.project_with_feeds import ProjectWithFeeds

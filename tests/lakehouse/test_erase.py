@@ -20,7 +20,7 @@ from tests.lakehouse.conftest import FIXTURES
 from tests.night import is_night
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.erase import erase_person
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.project.build import build
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.verify.verify import verify

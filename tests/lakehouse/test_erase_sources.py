@@ -18,7 +18,7 @@ from tests.conftest import ONLY_TABLES, ROOT, content_of
 from tests.lakehouse.conftest import FixtureProject
 from tests.night import nightly
 from tidemark.cli.erase import erase_person
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.project.build import build
 from tidemark.engine.verify.verify import verify
 from tidemark.lake.place import lake_folder

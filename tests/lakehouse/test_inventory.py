@@ -18,7 +18,7 @@ from dev.simulators.rng import Rng
 from dev.simulators.shop import shop_days
 from tests.conftest import ONLY_TABLES, Lakehouse
 from tidemark.cli.build import build_models
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.verify.verify import verify
 from tidemark.project_with_feeds import ProjectWithFeeds
 

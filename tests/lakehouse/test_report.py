@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT, FeedFolder
 from tests.lakehouse.conftest import FixtureProject
 from tidemark.base.output import output
-from tidemark.cli.report import write_report
+from tidemark.cli.report import report as write_report
 from tidemark.operate.report.balance import balances, total
 from tidemark.operate.report.facts import OUTCOMES, Report
 from tidemark.operate.report.page import page_of

@@ -16,7 +16,7 @@ from dev.simulators.targets import PostgresTarget
 from tests.conftest import ONLY_TABLES, Lakehouse
 from tidemark.base.connections import connection
 from tidemark.cli.build import build_models
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.verify.verify import verify
 from tidemark.project_with_feeds import ProjectWithFeeds
 

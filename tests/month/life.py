@@ -22,10 +22,10 @@ from tests.kills.killed_run import plant
 from tests.kills.points import POINTS
 from tests.month.people import CITIES, ERASED, Feed, Person, email_of
 from tidemark.base.errors import TidemarkError
-from tidemark.cli import main as cli
 from tidemark.cli.erase import erase
-from tidemark.cli.history import undo
-from tidemark.cli.upkeep import maintain
+from tidemark.cli.maintain import maintain
+from tidemark.cli.run import run
+from tidemark.cli.undo import undo
 from tidemark.engine.verify.verify import verify
 
 MODELS = Path("models")
@@ -78,13 +78,13 @@ class Month:
     def plain(self, day: int, *, is_past: bool) -> None:
         self._feed.send(day)
         if not is_past:
-            cli.run()
+            run()
 
     def broken(self, day: int, *, is_past: bool) -> None:
         """A line that cannot be read is set aside."""
         self._feed.send(day, broken=True)
         if not is_past:
-            cli.run()
+            run()
 
     def killed(self, day: int, *, is_past: bool) -> None:
         """The process is killed once; the next one runs again."""
@@ -95,9 +95,9 @@ class Month:
             self._note(killed=day)
             name = KILLS[day // 7 % len(KILLS)]
             plant(next(point for point in POINTS if point.name == name), self._diary.with_name("reached"))
-            cli.run()
+            run()
             sys.exit(f"not killed: {name}")
-        cli.run()
+        run()
 
     def full(self, day: int, *, is_past: bool) -> None:
         """The disk is full while a batch is written; with space, the same command finishes it."""
@@ -106,8 +106,8 @@ class Month:
             return
         if self._small:
             with self._no_space():
-                self._fails(cli.run, "is full")
-        cli.run()
+                self._fails(run, "is full")
+        run()
 
     def audited(self, day: int, *, is_past: bool) -> None:
         """A batch without an address is not written; a correction comes."""
@@ -116,11 +116,11 @@ class Month:
         when = f"2025-01-{day:02}"
         self._feed.send(day, "_bad", [(nobody, "", "Breda", f"{when} 11:00:00")])
         if not is_past:
-            self._fails(lambda: cli.run(audit=True), "dbt nodes failed")
+            self._fails(lambda: run(audit=True), "dbt nodes failed")
         correction: list[Person] = [(nobody, email_of(nobody), "Breda", f"{when} 12:00:00")]
         self._feed.send(day, "_corrected", correction)
         if not is_past:
-            cli.run(audit=True)
+            run(audit=True)
 
     def changed(self, day: int, *, is_past: bool) -> None:
         """A wrong version of a model is undone; a feed gets a column, and late rows come."""
@@ -131,25 +131,25 @@ class Month:
             return
         right = BY_CITY.read_text(encoding="utf-8")
         BY_CITY.write_text(right.replace("count(*)", "count(*) + 1"), encoding="utf-8")
-        cli.run()
+        run()
         undo("last")
         BY_CITY.write_text(right.replace("from {{", f"-- since day {day}\nfrom {{{{"), encoding="utf-8")
         newer = self._feed.folder / f"people_{day:02}_wider.csv"
         newer.write_text(f"person_id,email,city,updated_at,phone_{day}\n", encoding="utf-8")
-        cli.run()
+        run()
 
     def erased(self, day: int, *, is_past: bool) -> None:
         """A person is erased, and comes again with the next file that has her."""
         self._feed.send(day)
         if is_past:
             return
-        cli.run()
+        run()
         erase("people", [f"person_id={ERASED['person_id']}"])
 
     def end(self) -> None:
         """Merge small files, let the models see that, delete what is old, and tell what is there."""
         maintain(list(TABLES))
-        cli.run()
+        run()
         maintain(hours=0, log_hours=0)
         spark = SparkSession.builder.getOrCreate()
         tables = {

@@ -13,9 +13,8 @@ from python_ingest.feeds.declarations import choose, declared_feeds
 from python_ingest.files.formats.csv import Csv
 from tests.conftest import ROOT
 from tidemark.base.errors import DeclarationError, LandingError, TidemarkError
-from tidemark.cli import main as cli
 from tidemark.cli import run
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.dbt_core import profiles
 from tidemark.operate.status.feeds import feed_states
 from tidemark.operate.status.level import Level
@@ -119,12 +118,12 @@ def test_a_run_builds_what_does_not_read_a_failed_feed(
     monkeypatch.setattr(run, "land_each", land_each)
     monkeypatch.setattr(run, "build_models", lambda options, project: built.append(list(options)))
     with pytest.raises(LandingError, match="2 feeds failed to land: transactions, user_events"):
-        cli.run()
+        run.run()
     below = ["source:bronze.transactions+", "source:bronze.user_events+"]
     assert (built[0][-3], sorted(built[0][-2:])) == ("--exclude", below)
     assert "not built models that read transactions, user_events" in capsys.readouterr().out.replace("\n", "")
     with pytest.raises(DeclarationError, match="wrong"):
-        cli.run(select=["source:bronze.user_events+"])
+        run.run(select=["source:bronze.user_events+"])
     assert lakehouse.selected_names(["source:bronze.user_events+"]) == ["user_events"]
-    cli.run(select=["source:bronze.device_events+"])
+    run.run(select=["source:bronze.device_events+"])
     assert "--exclude" not in built[2]

@@ -17,7 +17,7 @@ from python_ingest.ops.batch import Batch
 from python_ingest.ops.ingested_files import IngestedFiles
 from tests.conftest import FeedFolder
 from tidemark.base.errors import LandingError, SparkLostError, TidemarkError
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.project import Project
 
 pytestmark = pytest.mark.R1

@@ -15,7 +15,7 @@ from python_ingest.ops.rejected_records import Quarantine
 from tests.conftest import FeedFolder, MakeFeed
 from tests.night import is_night
 from tidemark.base.errors import LandingError
-from tidemark.cli.export_rejected import export_rejected
+from tidemark.cli.export_rejected import write_rejected
 
 pytestmark = pytest.mark.R1
 
@@ -115,12 +115,12 @@ def test_records_go_to_a_spreadsheet_as_text(make_feed: MakeFeed, tmp_path: Path
     people.write("a.csv", 'id,name\n=cmd(),x,y\n@A1\n-1\nplain\n"a ""b""",c,d\n2,Bob\n')
     people.land()
     target = tmp_path / "rejected.csv"
-    assert export_rejected(people.spark, people.ops_schema, ["people"], target) == 5
+    assert write_rejected(people.spark, people.ops_schema, ["people"], target) == 5
     with target.open(newline="") as stream:
         rows = [*csv.DictReader(stream)]
     assert [row["raw_record"] for row in rows] == ["'=cmd(),x,y", "'@A1", "'-1", "plain", '"a ""b""",c,d']
     assert rows[0]["reason"] == "expected 2 fields, as in the header"
-    assert export_rejected(people.spark, f"{people.ops_schema}_none", ["people"], target) == 0
+    assert write_rejected(people.spark, f"{people.ops_schema}_none", ["people"], target) == 0
 
 
 def test_too_many_broken_records_stop_the_batch(make_feed: MakeFeed) -> None:

@@ -17,7 +17,7 @@ from pyspark import SparkContext
 
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.build import DATA_ONLY, build_models
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.project.session import warm_session
 from tidemark.project_with_feeds import ProjectWithFeeds
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import NARROW, output
+from tidemark.cli.opening import opened_to_read
+from tidemark.cli.options import RUN
 from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.project.session import warm_session
 from tidemark.engine.runs.choosing import choose_run
 from tidemark.engine.runs.differences import ADDED, CHANGED, Difference, differences, version_after
 
@@ -17,6 +22,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SIGNS = {ADDED: "+", CHANGED: "~"}
+
+
+def diff(
+    model: Annotated[str, typer.Argument(help="A model, seed or snapshot.", metavar="MODEL")],
+    first: Annotated[str, typer.Option("--from", help=RUN)],
+    last: Annotated[
+        Optional[str], typer.Option("--to", help="Another run (default: the present table).")
+    ] = None,
+) -> None:
+    """Compare a table as two runs left it: rows added, removed and changed, by the model's unique_key."""
+    lakehouse = opened_to_read()
+    show_differences(warm_session(lakehouse.root, may_be_remote=True), lakehouse, model, first, last)
 
 
 def show_differences(

@@ -7,12 +7,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from typing import Annotated, Optional
 
+import typer
 from rich.text import Text
 
 from tidemark.base.clock import utc_now
 from tidemark.base.output import NARROW, count_of, output
-from tidemark.cli.options import Deep, Skip
 from tidemark.operate.doctor.checks import PROJECT, check_names, run_checks
 from tidemark.operate.doctor.finding import Checked, Level
 from tidemark.operate.doctor.project import open_project
@@ -28,7 +29,12 @@ LEVEL, NAME = 9, 16  # widths of the first two columns
 INDENT = " " * (2 + LEVEL)
 
 
-def doctor(deep: Deep = False, skip: Skip = None) -> None:
+def doctor(
+    deep: Annotated[bool, typer.Option("--deep", help="Also compare the hashes of Spark's jars.")] = False,
+    skip: Annotated[
+        Optional[list[str]], typer.Option("--skip", help="Skip the check with this name; can be repeated.")
+    ] = None,
+) -> None:
     """Check the installation, the project and the lake, without Spark; name the fix of each finding."""
     sys.exit(0 if examine(skip or [], is_deep=deep) else 1)
 

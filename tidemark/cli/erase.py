@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
 
 from python_ingest.feeds.declarations import FileFeed, choose
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import count_of, first_of, output
 from tidemark.cli.opening import opened
-from tidemark.cli.options import ErasedFeed, KeyFile, OnlyPlan, PersonKey
+from tidemark.cli.options import OnlyPlan
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.table_locks import locked
 from tidemark.operate.erasure.erasure import Erasure, erasure_of
@@ -28,7 +30,19 @@ class FoundError(TidemarkError):
 
 
 def erase(
-    feed: ErasedFeed, key: PersonKey = None, key_file: KeyFile = None, only_plan: OnlyPlan = False
+    feed: Annotated[str, typer.Option("--feed", help="The feed that has the person's rows.")],
+    key: Annotated[
+        Optional[list[str]],
+        typer.Option("--key", help="column=value of the feed; repeat it for a key of several columns."),
+    ] = None,
+    key_file: Annotated[
+        Optional[typer.FileText],
+        typer.Option(
+            help="A file with one column=value a line, or `-` for the standard input: no list of "
+            "processes and no history of a shell has the values."
+        ),
+    ] = None,
+    only_plan: OnlyPlan = False,
 ) -> None:
     """Erase a person: rows, earlier versions, logs; prove it, and keep the rows from landing again."""
     if bool(key) == bool(key_file):

@@ -9,11 +9,21 @@ from rich.filesize import decimal
 
 from tidemark.base.errors import UnprovenError
 from tidemark.base.output import count_of, output
-from tidemark.engine.explain import explain
+from tidemark.cli.opening import opened_with
+from tidemark.cli.options import Models, Variables
+from tidemark.engine.dbt_core.texts import variables_in
+from tidemark.engine.explain import explain as plans_of
 from tidemark.engine.project.nodes import VIEWS
+from tidemark.engine.project.session import warm_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def explain(models: Models = None, variables: Variables = "{}") -> None:
+    """Show which versions the next run would read for each model, and why. Runs nothing."""
+    given = variables_in(variables)
+    show_plans(warm_session(opened_with(given).root, may_be_remote=True), models or [], given)
 
 
 def show_plans(
@@ -29,7 +39,7 @@ def show_plans(
     Raises:
         UnprovenError: when a model cannot be planned; the others are printed before.
     """
-    plans = explain(spark, selection, variables)
+    plans = plans_of(spark, selection, variables)
     for plan in plans:
         output.text(f"  {plan.table}")
         if plan.failed is not None:

@@ -1,14 +1,20 @@
-"""Export rejected records to a CSV file that is safe to open in a spreadsheet: no value is a formula."""
+"""`tidemark export-rejected`: rejected records as a CSV file in which a spreadsheet sees no formula."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from pyspark.sql import functions as f
 
+from python_ingest.feeds.declarations import choose
+from tidemark.base.output import output
+from tidemark.cli.opening import opened
+from tidemark.cli.options import Feeds
+from tidemark.engine.project.session import warm_session
 from tidemark.lake.table_format import table_exists
 
 if TYPE_CHECKING:
@@ -18,7 +24,18 @@ COLUMNS = ("feed", "path", "reason", "raw_record", "batch_id", "row_id", "reject
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def export_rejected(spark: SparkSession, ops_schema: str, feeds: Sequence[str], target: Path) -> int:
+def export_rejected(
+    path: Annotated[Path, typer.Argument(help="The CSV file to write.", resolve_path=True)],
+    feeds: Feeds = None,
+) -> None:
+    """Write rejected records to a CSV file. Values that look like formulas are escaped."""
+    lakehouse = opened()
+    names = [feed.name for feed in choose(lakehouse.feeds, feeds or [], lakehouse.invalid)]
+    number = write_rejected(warm_session(lakehouse.root), lakehouse.ops_schema, names, path)
+    output.text(f"{number:,} records in {path}", "exported", records=number, path=path)
+
+
+def write_rejected(spark: SparkSession, ops_schema: str, feeds: Sequence[str], target: Path) -> int:
     """Write the records that are not replayed yet, in the order in which they landed.
 
     Args:

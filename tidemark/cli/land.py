@@ -1,75 +1,47 @@
-"""Land the feeds of a project, and report each landing as lineage."""
+"""`tidemark land`: land new data of feeds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
 
-from python_ingest import land as landing
-from python_ingest.feeds.declarations import Feed
-from python_ingest.land import DEFAULT_OPTIONS, LandingOptions, raise_failed
-from tidemark.base.errors import DeclarationError, TidemarkError
-from tidemark.engine.project import Project
-from tidemark.operate.lineage.landings import report_landing
+import typer
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from python_ingest.feeds.declarations import choose
+from python_ingest.land import LandingOptions, follow
+from tidemark.base.errors import TidemarkError
+from tidemark.cli import landing
+from tidemark.cli.opening import opened
+from tidemark.cli.options import Feeds
+from tidemark.engine.project.session import warm_session
 
 
 def land(
-    spark: SparkSession,
-    project: Project,
-    feeds: Sequence[Feed | DeclarationError],
-    *,
-    options: LandingOptions = DEFAULT_OPTIONS,
-) -> list[Any]:
-    """Land feeds and print a line for each; if one feed fails, the others still land.
-
-    Args:
-        spark: the session.
-        project: the project.
-        feeds: the feeds; of those with an invalid declaration, the error.
-        options: the options of the landing.
-
-    Returns:
-        The outcomes of the feeds that landed.
-
-    Raises:
-        LandingError: when a feed failed: its source cannot be read, its declaration does not allow what was
-            found, or Spark failed.
-        DeclarationError: when the declaration of the only feed is invalid.
-        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
-    """
-    # a single error becomes the command's error
-    outcomes, failed = land_each(spark, project, feeds, options=options, prints_errors=len(feeds) > 1)
-    raise_failed(failed, of=len(feeds))
-    return outcomes
-
-
-def land_each(
-    spark: SparkSession,
-    project: Project,
-    feeds: Sequence[Feed | DeclarationError],
-    *,
-    options: LandingOptions = DEFAULT_OPTIONS,
-    prints_errors: bool = True,
-) -> tuple[list[Any], dict[str, TidemarkError]]:
-    """Land feeds as `land` does; return the outcomes, and the errors by the names of the feeds that failed.
-
-    Raises:
-        SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
-    """
-    report = partial(report_landing, spark, project)
-    return landing.land_each(
-        spark, project.ops_schema, feeds, options=options, prints_errors=prints_errors, report=report
-    )
-
-
-def follow(spark: SparkSession, project: Project, feeds: Sequence[Feed], options: LandingOptions) -> None:
-    """Land the messages of topics as they arrive, until the process is stopped.
-
-    Raises:
-        LandingError: when a feed is not a topic, or a stream stops.
-    """
-    landing.follow(spark, project.ops_schema, feeds, options)
+    feeds: Feeds = None,
+    everything: Annotated[bool, typer.Option("--all", help="All feeds (the default).")] = False,
+    compare_all: Annotated[
+        bool,
+        typer.Option(
+            "--compare-all",
+            help="Compare all rows of database tables, not only those after the last position.",
+        ),
+    ] = False,
+    accept_loss: Annotated[
+        bool,
+        typer.Option("--accept-loss", help="Continue if a topic lost messages before they were landed."),
+    ] = False,
+    follows: Annotated[
+        bool, typer.Option("--follow", help="Land messages of topics as they arrive, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Land new data in bronze, each row exactly once."""
+    if feeds and everything:
+        raise TidemarkError("Names of feeds and --all exclude each other.", "Give either names or --all.")
+    lakehouse = opened()
+    chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
+    spark = warm_session(lakehouse.root)
+    options = LandingOptions(compares_all=compare_all, accepts_loss=accept_loss)
+    if follows:
+        follow(spark, lakehouse.ops_schema, chosen, options)
+    else:
+        invalid = lakehouse.invalid_among(feeds or [])
+        landing.land(spark, lakehouse, [*chosen, *invalid], options=options)

@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Optional
 
+import typer
 from rich.filesize import decimal
 
 from python_ingest.ops import STATE_TABLES
 from tidemark.base.errors import LakeBusyError, TidemarkError
 from tidemark.base.output import count_of, output
+from tidemark.cli.opening import opened
+from tidemark.cli.options import OnlyPlan
 from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import table_of
+from tidemark.engine.project.session import warm_session
 from tidemark.lake.retention import Kept
 from tidemark.lake.table_locks import locked
 from tidemark.maintain.clustering_by_format import clusterings_of
-from tidemark.maintain.maintenance import chosen_tables, maintain
+from tidemark.maintain.maintenance import chosen_tables
+from tidemark.maintain.maintenance import maintain as maintain_table
 from tidemark.maintain.maintenance_plan import plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def maintain(
+    tables: Annotated[
+        Optional[list[str]], typer.Argument(help="Tables as schema.name (default: all).")
+    ] = None,
+    hours: Annotated[
+        int, typer.Option("--older-than", min=0, help="Keep versions of the last N hours.")
+    ] = 168,
+    log_hours: Annotated[
+        int,
+        typer.Option(
+            "--log-older-than", min=0, help="Keep logs of the last N hours (never fewer than versions)."
+        ),
+    ] = 720,
+    only_plan: OnlyPlan = False,
+) -> None:
+    """Cluster tables, merge small files, delete old versions and logs, but nothing that a model needs."""
+    lakehouse = opened()
+    act = show_plan if only_plan else maintain_tables
+    act(warm_session(lakehouse.root), lakehouse, tables or [], Kept(hours, log_hours))
 
 
 def show_plan(spark: SparkSession, project: Project, names: Sequence[str], kept: Kept) -> None:
@@ -76,7 +102,7 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
         try:
             with locked(table):
                 readers = State(spark, project.ops_schema).versions_read().get(table, {})
-                done = maintain(spark, table, kept, readers, clusterings.get(table))
+                done = maintain_table(spark, table, kept, readers, clusterings.get(table))
         except LakeBusyError as error:
             busy.append(error.what)
             continue

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import count_of, output
+from tidemark.cli.options import Models
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
 from tidemark.engine.incremental.plan import choose_plan
+from tidemark.engine.project import enter_root
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.prove.counterexample import DIFFER, TIED, unit_test
 from tidemark.engine.prove.drawing import Drawn
@@ -53,19 +56,15 @@ def scratch_lake() -> Iterator[None]:
                 os.environ[LAKE] = before
 
 
-def prove_models(root: Path, selection: Sequence[str], histories: int, seed: int) -> None:
-    """Try models on random histories of their sources, and print a line for each model.
-
-    Args:
-        root: the project's folder.
-        selection: dbt selectors; empty for all models.
-        histories: how many histories to try for each combination of changed sources.
-        seed: the seed of the random histories.
-
-    Raises:
-        VerificationError: when a table differs from its rebuild, or a model's SQL cannot give what a rebuild
-            gives.
-    """
+def prove(
+    models: Models = None,
+    histories: Annotated[
+        int, typer.Option(min=1, help="Random histories for each combination of changed sources.")
+    ] = 50,
+    seed: Annotated[int, typer.Option(help="The seed of the random histories.")] = 1,
+) -> None:
+    """Test models on random source histories, without a lake: each table must equal its rebuild."""
+    root = enter_root()
     with scratch_lake():
         manifest = invoke_dbt(["--quiet", *PARSE])
         spark = warm_session(root)
@@ -73,7 +72,7 @@ def prove_models(root: Path, selection: Sequence[str], histories: int, seed: int
             spark.conf.set(name, value)
         wrong = [
             one.name
-            for one in candidates(spark, manifest, selection)
+            for one in candidates(spark, manifest, models or [])
             if not _prove(spark, one, histories, seed)
         ]
         if wrong:

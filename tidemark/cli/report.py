@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import count_of, output
@@ -17,21 +20,21 @@ from tidemark.operate.report.reading import read_report
 DEFAULT = Path("site/report.html")
 
 
-def write_report(out: Path | None, days: int) -> None:
-    """Write the page, and print what needs attention.
-
-    Args:
-        out: the HTML file, DEFAULT in the project's folder if None; an existing file is replaced.
-        days: how far runs and landings go back.
-
-    Raises:
-        TidemarkError: if packages are missing, or the file cannot be written.
-    """
+def report(
+    out: Annotated[
+        Optional[Path],
+        typer.Option(
+            help="The HTML file to write (default: site/report.html in the project).", resolve_path=True
+        ),
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, max=36_500, help="Number of days to show.")] = 30,
+) -> None:
+    """Write an HTML report about the lake: runs, rows per layer, freshness, problems."""
     check_packages()
     project = opened_to_read()
     page = out or project.root / DEFAULT
-    report = read_report(warm_session(project.root, may_be_remote=True), project, page, days)
-    text = page_of(report)
+    facts = read_report(warm_session(project.root, may_be_remote=True), project, page, days)
+    text = page_of(facts)
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(text, encoding="utf-8")
@@ -39,10 +42,10 @@ def write_report(out: Path | None, days: int) -> None:
         raise TidemarkError(
             f"The report cannot be written to {page}: {error.strerror}.", "Give another file with --out."
         ) from None
-    points = points_of(report)
+    points = points_of(facts)
     for point in points:
         style = "red" if point.level == "error" else "yellow"
         output.note(point.level, point.what, style=style, fix=point.fix)
     shown = os.path.relpath(page)
-    message = f"{shown}: {count_of(report.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
-    output.text(message, "report", path=page, runs=report.run_count, points=len(points))
+    message = f"{shown}: {count_of(facts.run_count, 'run')}, {count_of(len(points), 'point')} to look at"
+    output.text(message, "report", path=page, runs=facts.run_count, points=len(points))

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from tidemark.base.errors import UnprovenError, VerificationError
 from tidemark.base.output import count_of, output
+from tidemark.cli.opening import opened_to_read
+from tidemark.cli.options import Run
 from tidemark.cli.verify import show_difference
+from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project import Project
+from tidemark.engine.project.session import warm_session
 from tidemark.engine.runs.reproduce import Reproduction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def reproduce(
+    run: Run,
+    allow_dirty: Annotated[
+        bool,
+        typer.Option("--allow-dirty", help="Build with the commit's files if the run's files differed."),
+    ] = False,
+    variables: Annotated[
+        str, typer.Option("--vars", help="Secret variables as {name: value}; runs do not record them.")
+    ] = "{}",
+) -> None:
+    """Build a run's tables as queries, from its commit and the versions that it read; compare row by row."""
+    given = variables_in(variables)
+    lakehouse = opened_to_read()
+    spark = warm_session(lakehouse.root, may_be_remote=True)
+    reproduce_run(spark, lakehouse, run, allow_dirty=allow_dirty, variables=given)
 
 
 def reproduce_run(

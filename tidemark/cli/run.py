@@ -6,34 +6,34 @@ import os
 import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
 
 from python_ingest.land import raise_failed
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
-from tidemark.cli.land import land_each
+from tidemark.cli.landing import land_each
 from tidemark.engine.dbt_core import profiles
+from tidemark.engine.project import enter_root
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 
-def run_all(root: Path, select: Sequence[str], *, full_refresh: bool, audit: bool = False) -> None:
-    """Land the selected feeds and build the selected models, but for models below a feed that failed to land.
-
-    With Spark on a server, a process of its own lands, on the target that `embedded_target` names.
-
-    Args:
-        root: the project's folder, which must be the current one.
-        select: dbt selectors; none for everything.
-        full_refresh: whether to build the tables anew.
-        audit: whether to test each batch before it is written.
-
-    Raises:
-        TidemarkError: if a feed or a model fails.
-    """
+def run(
+    select: Annotated[
+        Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")
+    ] = None,
+    full_refresh: Annotated[
+        bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")
+    ] = False,
+    audit: Annotated[bool, typer.Option("--audit", help="Test each batch before it is written.")] = False,
+) -> None:
+    """Land feeds, then run `dbt build` in the same Spark session; --select limits both."""
+    root = enter_root()
     embedded = profiles.embedded_target(root)
     if not embedded:
         hold(lake_folder())
@@ -65,6 +65,7 @@ def _without(lakehouse: ProjectWithFeeds, failed: Collection[str]) -> list[str]:
 
 
 def _land_elsewhere(target: str, names: Sequence[str]) -> None:
+    """Land in a process of its own, on the target that `embedded_target` names, as Spark is on a server."""
     options = ["--log-format", "json"] if output.as_json else []
     command = [sys.executable, "-m", "tidemark.cli.main", *options, "land", *names]
     done = subprocess.run(command, env={**os.environ, "DBT_TARGET": target}, check=False)

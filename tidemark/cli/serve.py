@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import signal
 from contextlib import ExitStack, suppress
-from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.interrupts import on_interrupt
 from tidemark.base.output import output
+from tidemark.cli.opening import opened
 from tidemark.engine.dbt_core.profiles import settings_of_server
 from tidemark.lake.place import lake_location
 from tidemark.spark.hive_schema import prepare_catalog
@@ -17,16 +20,11 @@ from tidemark.spark.server.common import ServerEndedError, answers
 from tidemark.spark.server.connect import PORT, address_of, spark_connect
 
 
-def serve_lake(root: Path, port: int) -> None:
-    """Start a server, say how to use it, and wait until Ctrl-C.
-
-    Args:
-        root: the folder of the parsed project, which must be the current one; this process holds its lake.
-        port: the server's port on 127.0.0.1.
-
-    Raises:
-        TidemarkError: if the port is taken, the jars are missing, or the server ends by itself.
-    """
+def serve(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The server's port on 127.0.0.1.")] = 15002,
+) -> None:
+    """Run a Spark Connect server for the lake until Ctrl-C, so that dbt commands need not start Spark."""
+    root = opened().root
     settings = settings_of_server(root)
     check_jars(settings, root)
     prepare_catalog()

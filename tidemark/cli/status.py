@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
+import typer
 from rich.filesize import decimal
 from rich.table import Table
 
 from tidemark.base.output import count_of, first_of, output
+from tidemark.cli.opening import opened_to_read
+from tidemark.engine.project.session import warm_session
 from tidemark.operate.status.feeds import FeedStatus
 from tidemark.operate.status.lake import LakeStatus, lake_status
 from tidemark.operate.status.level import Level
@@ -43,6 +46,21 @@ TABLE_COLUMNS = {
     "files": "right",
     "size": "right",
 }
+
+
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    openmetrics: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--openmetrics", help="Also write metrics for Prometheus to this file.", resolve_path=True
+        ),
+    ] = None,
+) -> None:
+    """Show feeds, tables and the last run; exits with 4 for warnings and 5 for errors."""
+    lakehouse = opened_to_read()
+    spark = warm_session(lakehouse.root, may_be_remote=True)
+    raise typer.Exit(show_status(spark, lakehouse, as_json=as_json, metrics=openmetrics))
 
 
 def show_status(

@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.base.errors import UnprovenError, VerificationError
 from tidemark.base.output import count_of, output
+from tidemark.cli.opening import opened_with
+from tidemark.cli.options import Models, Variables
+from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project import Project
 from tidemark.engine.project.changed_code import changed_models
+from tidemark.engine.project.session import warm_session
 from tidemark.engine.verify.verify import Difference, Verdict
 from tidemark.engine.verify.verify import verify as verify_models
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def verify(models: Models = None, variables: Variables = "{}") -> None:
+    """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
+    given = variables_in(variables)
+    lakehouse = opened_with(given)
+    show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse, given)
 
 
 def show_verdicts(

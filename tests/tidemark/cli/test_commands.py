@@ -10,11 +10,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from python_ingest.ops.erasures import ERASURE_KEY
 from tests.conftest import ROOT
 from tests.night import nightly
-from tidemark.cli import main as cli
+from tidemark.cli.main import app
 from tidemark.lake.private_folder import NAME
 
 pytestmark = [pytest.mark.R4, nightly("commands")]
@@ -73,13 +74,7 @@ def test_every_command_is_a_process(tmp_path: Path) -> None:
     key = "email=wilhelmina.quandary@example.org\n"
     assert "0 hits" in tidemark("erase", "--feed", "visits", "--key-file", "-", given=key)
 
-    commands = {command.name or str(command.callback.__name__) for command in cli.app.registered_commands}
-    commands |= {
-        command.name or str(command.callback.__name__)
-        for group in cli.app.registered_groups
-        if group.name not in ELSEWHERE
-        for command in group.typer_instance.registered_commands
-    }
+    commands = set(get_command(app).commands)
     assert commands - used - ELSEWHERE == set(), "a command that nothing runs as a process"
     place = Path(tempfile.gettempdir()) / f"{NAME}{os.getuid()}"
     assert stat.S_IMODE(place.stat().st_mode) == 0o700

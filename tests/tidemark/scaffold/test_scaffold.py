@@ -21,9 +21,9 @@ from tests.conftest import ROOT
 from tests.night import is_night
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
-from tidemark.cli.add_feed import add_feed
+from tidemark.cli.add import add_feed
 from tidemark.cli.build import DATA_ONLY, build_models
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.dbt_core import commands
 from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.declaring import models_yml, sources_yml

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tidemark.base.errors import DbtError
-from tidemark.cli import main as cli
 from tidemark.cli import run
 from tidemark.engine.dbt_core import profiles
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -58,6 +57,6 @@ def test_a_run_lands_them(lakehouse: ProjectWithFeeds, monkeypatch: pytest.Monke
     monkeypatch.setattr(run, "warm_session", lambda root: None)
     monkeypatch.setattr(run, "land_each", land)
     monkeypatch.setattr(run, "build_models", lambda options, project: None)
-    cli.run(select=["source:bronze.transactions+"])
-    cli.run()
+    run.run(select=["source:bronze.transactions+"])
+    run.run()
     assert landed == [["transactions"], list(lakehouse.feeds)]

@@ -21,7 +21,7 @@ from python_ingest.feeds.declarations import Feed, feeds_of
 from tests.conftest import ROOT, MakeFeed
 from tests.lakehouse.conftest import Guarded, guarded  # noqa: F401  # a fixture
 from tidemark.base.errors import LandingError
-from tidemark.cli.land import land
+from tidemark.cli.landing import land
 from tidemark.engine.runs.lineage.datasets import Tables, name_of
 from tidemark.engine.runs.lineage.events import Done
 from tidemark.engine.runs.lineage.sending import is_on, send, without_user

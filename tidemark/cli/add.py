@@ -5,16 +5,80 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
+from tidemark.cli.opening import opened
 from tidemark.engine.project.session import warm_session
 from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.conversation import column_line, notes_of
-from tidemark.scaffold.reading.choices import Choices
+from tidemark.scaffold.reading.choices import Choices, names_in
 from tidemark.scaffold.sampling import sample_of
 from tidemark.scaffold.typed_sample import Dates
-from tidemark.scaffold.writing import add
+from tidemark.scaffold.writing import add as write_feed
+
+Encoding = Annotated[
+    Optional[str], typer.Option(help="Encoding of text files, such as windows-1251 (default: detected).")
+]
+Delimiter = Annotated[
+    Optional[str], typer.Option(help="Delimiter of CSV fields; also `tab` (default: detected).")
+]
+HasHeader = Annotated[
+    Optional[bool],
+    typer.Option(
+        "--header/--no-header", help="Whether the first record has the column names (default: detected)."
+    ),
+]
+Columns = Annotated[str, typer.Option(help="Column names of files without a header: a,b,c.")]
+SkipLines = Annotated[
+    Optional[int], typer.Option(min=0, help="Number of lines before the header (default: detected).")
+]
+Footer = Annotated[
+    Optional[int], typer.Option(min=0, help="Number of lines after the last record (default: detected).")
+]
+Comment = Annotated[Optional[str], typer.Option(help="Prefix of comment lines (default: detected).")]
+Sheet = Annotated[Optional[str], typer.Option(help="Sheet of Excel workbooks (default: the first one).")]
+DateFormats = Annotated[
+    Optional[list[str]],
+    typer.Option("--date-format", help="The format of a column's dates: ordered=d/M/yyyy; can be repeated."),
+]
+DayFirst = Annotated[
+    Optional[bool],
+    typer.Option(
+        "--day-first/--month-first", help="Order of day and month in dates, if the values are ambiguous."
+    ),
+]
+
+
+def add(  # noqa: PLR0913, PLR0917  # the options of the command
+    path: Annotated[Path, typer.Argument(help="A file of the feed, or its folder.", resolve_path=True)],
+    name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
+    key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    header: HasHeader = None,
+    columns: Columns = "",
+    skip_lines: SkipLines = None,
+    footer: Footer = None,
+    comment: Comment = None,
+    sheet: Sheet = None,
+    date_format: DateFormats = None,
+    day_first: DayFirst = None,
+) -> None:
+    """Declare a feed from sample files, with a silver model, its rules and tests."""
+    choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
+    lakehouse = opened()
+    add_feed(
+        path,
+        name,
+        lakehouse,
+        names_in(key),
+        choices=choices.checked(),
+        dates=dates_of(date_format or [], day_first),
+    )
 
 
 def add_feed(  # noqa: PLR0913
@@ -41,7 +105,7 @@ def add_feed(  # noqa: PLR0913
             exists.
     """
     read = partial(sample_of, lambda: warm_session(project.root), choices=choices)
-    feed, gold, files = add(path, name, key, project, read, dates=dates)
+    feed, gold, files = write_feed(path, name, key, project, read, dates=dates)
     for column in feed.columns:
         message = column_line(column)
         output.text(f"  {column.name:<28} {message}", "column", name=column.name, type=column.type)

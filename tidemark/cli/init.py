@@ -6,22 +6,23 @@ import os
 import re
 import shlex
 from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
 
 from tidemark.base.output import output
 from tidemark.scaffold.project import PROJECT_FILE, check_name, write_project
 from tidemark.spark import jars
 
 
-def init_project(folder: Path, name: str | None) -> None:
-    """Write the missing files, link the jars, and print which files were written and what to do next.
-
-    Args:
-        folder: the project's folder, created if it is missing.
-        name: the name of a new project; that of the folder if it is None.
-
-    Raises:
-        TidemarkError: when the folder has other files, or the jars cannot be fetched.
-    """
+def init(
+    folder: Annotated[Path, typer.Argument(help="The project's folder.")] = Path(),
+    name: Annotated[
+        Optional[str], typer.Option(help="Name of a new project (default: the folder's).")
+    ] = None,
+) -> None:
+    """Write a new project with a feed to try, or add what an existing dbt project lacks."""
+    folder = folder.resolve()
     name = name or re.sub(r"\W+", "_", folder.name.lower())
     if not (folder / PROJECT_FILE).exists():
         check_name(name)

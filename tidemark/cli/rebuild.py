@@ -1,25 +1,23 @@
-"""The commands that rewrite tables without new data: `tidemark maintain` and `tidemark rebuild`."""
+"""`tidemark rebuild`: compute dates or columns of tables again from the versions that models have read."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 from tidemark.base.errors import TidemarkError
-from tidemark.cli.build import rebuild_columns, rebuild_range
-from tidemark.cli.maintain import maintain_tables, show_plan
+from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.opening import opened
-from tidemark.cli.options import LogOlderThan, OlderThan, OnlyPlan, Tables, Variables
+from tidemark.cli.options import Variables
 from tidemark.engine.dbt_core.texts import variables_in
+from tidemark.engine.project.build import Built
 from tidemark.engine.project.session import warm_session
-from tidemark.lake.retention import Kept
-
-upkeep = typer.Typer()
 
 
-@upkeep.command()
 def rebuild(  # noqa: PLR0913, PLR0917
     models: Annotated[list[str], typer.Argument(help="dbt selectors, such as device_events+.")],
     first: Annotated[
@@ -65,11 +63,45 @@ def rebuild(  # noqa: PLR0913, PLR0917
         rebuild_columns(models, names, where, only_plan=only_plan, given=given)
 
 
-@upkeep.command()
-def maintain(
-    tables: Tables = None, hours: OlderThan = 168, log_hours: LogOlderThan = 720, only_plan: OnlyPlan = False
-) -> None:
-    """Cluster tables, merge small files, delete old versions and logs, but nothing that a model needs."""
-    lakehouse = opened()
-    act = show_plan if only_plan else maintain_tables
-    act(warm_session(lakehouse.root), lakehouse, tables or [], Kept(hours, log_hours))
+def rebuild_range(
+    models: Sequence[str], first: str, last: str, given: Mapping[str, Any] | None = None
+) -> Built:
+    """Rebuild a range of dates from the source versions that each model has read.
+
+    Args:
+        models: dbt selectors.
+        first: the first date, yyyy-mm-dd.
+        last: the last date, inclusive.
+        given: values of `--vars`.
+
+    Raises:
+        DbtError: when a model cannot be rebuilt by date, or fails.
+    """
+    bounds = json.dumps({**(given or {}), "rebuild_from": first, "rebuild_to": last})
+    return build_models([*DATA_ONLY, "--select", *models, "--vars", bounds])
+
+
+def rebuild_columns(
+    models: Sequence[str],
+    columns: Sequence[str],
+    where: str | None = None,
+    *,
+    only_plan: bool = False,
+    given: Mapping[str, Any] | None = None,
+) -> Built:
+    """Compute columns of the present rows from the source versions that each model has read.
+
+    Args:
+        models: dbt selectors.
+        columns: the columns, which the tables may not have yet.
+        where: a condition on columns of the tables; None for all rows.
+        only_plan: whether nothing is written.
+        given: values of `--vars`.
+
+    Raises:
+        DbtError: when a model differs in more than these columns, or fails.
+    """
+    own = {"rebuild_columns": list(columns), "rebuild_where": where, "rebuild_plan": only_plan}
+    variables = {**(given or {}), **own}
+    kinds = ["--exclude-resource-type", "test"] if only_plan else []
+    return build_models([*DATA_ONLY, *kinds, "--select", *models, "--vars", json.dumps(variables)])
