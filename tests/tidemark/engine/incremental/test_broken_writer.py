@@ -17,6 +17,7 @@ from tidemark.engine.prove.drawing import Drawn
 from tidemark.engine.prove.histories import draw
 from tidemark.engine.prove.proof import Tried, try_histories
 from tidemark.engine.writing import merging, plans, values
+from tidemark.engine.writing.target import Batch, Target
 
 pytestmark = pytest.mark.R2
 SALES = "shop.sales"
@@ -55,6 +56,15 @@ def no_group_is_lost(patches: pytest.MonkeyPatch) -> None:
     patches.setattr(plans, "_suspected", lambda *given: "")
 
 
+def emptied_partitions_stay(patches: pytest.MonkeyPatch) -> None:
+    right = plans.with_touched
+
+    def wrong(target: Target, rows: str, touched: str) -> Batch:
+        return right(target, rows, f"(select * from {touched} where false)")
+
+    patches.setattr(plans, "with_touched", wrong)
+
+
 FAULTS: dict[str, tuple[Relation, Break]] = {
     "UPDATE leaves out a column": (CODES, statement(r", `first_day` = incoming.`first_day`", "")),
     "DELETE is missing": (NAMED, statement(r"(?m)^when matched .* then delete$", "")),
@@ -65,9 +75,9 @@ FAULTS: dict[str, tuple[Relation, Break]] = {
 }
 
 
-def tried(spark: SparkSession, relation: Relation) -> Tried:
+def tried(spark: SparkSession, relation: Relation, *, partition: str = "") -> Tried:
     """Prove a query by the statements of a run; the changes of `BIG_SALES` are new rows alone."""
-    model = model_of(spark, relation)
+    model = replace(model_of(spark, relation), partition=partition)
     drawn: Drawn = draw(model, (SALES,), Random(1), 40 if relation is not BIG_SALES else 400)
     if relation is BIG_SALES:
         kinds = [{row["_change_type"] for row in one.changes} for one in drawn[SALES]]
@@ -91,6 +101,15 @@ def test_the_writer_without_a_fault_is_proved(few_partitions: SparkSession, rela
     found = tried(few_partitions, relation)
     assert not found.differing
     assert found.histories > 8
+
+
+def test_replaced_partitions_are_proved(
+    few_partitions: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.4: also those that have no rows left."""
+    assert not tried(few_partitions, DAYS, partition="day").differing
+    emptied_partitions_stay(monkeypatch)
+    assert tried(few_partitions, DAYS, partition="day").differing
 
 
 @pytest.mark.parametrize("relation", [DAYS, BY_BOTH], ids=["one column", "two columns"])
