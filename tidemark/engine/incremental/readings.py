@@ -60,6 +60,6 @@ def filled(query: exp.Query, readings: Mapping[str, Mapping[str, str]]) -> str:
     return PLACEHOLDER.sub(lambda found: readings[found[2]][found[1]], query.sql("spark"))
 
 
-def quoted(names: Iterable[str]) -> str:
-    """Return column names in backticks, separated by commas."""
-    return ", ".join(one_quoted(name) for name in names)
+def quoted(names: Iterable[str], prefix: str = "") -> str:
+    """Return column names in backticks, separated by commas, each after a prefix such as `incoming.`."""
+    return ", ".join(prefix + one_quoted(name) for name in names)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.canonical import same
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import IS_INCOMING, IS_PRESENT, once_a_key
-from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal, quoted
+from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal
 from tidemark.engine.writing.target import Batch, Change, Target
 
 
@@ -70,7 +71,7 @@ def _outcomes(target: Target, batch: Batch, rebuilt: Rebuilt) -> str:
     whens = " ".join(f"when {one} then 'other'" for one in is_other)
     missing = "".join(f", cast(null as {target.types[name]}) as {one_quoted(name)}" for name in rebuilt.added)
     within = f"({rebuilt.within})" if rebuilt.within else ""
-    kept = condition_of(f"not {batch.flag}" if batch.flag else "", within)
+    kept = condition_of(batch.stays, within)
     return (
         f"select {quoted(target.types, 'incoming.')}, "
         f"case {whens} when {equal} then 'unchanged' else 'updated' end as __tidemark_outcome "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tidemark.engine.incremental.canonical import quoted as one_quoted
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import (
     audit_of,
@@ -15,7 +16,7 @@ from tidemark.engine.writing.outcomes import (
 )
 from tidemark.engine.writing.pruning import check_determined, declared_pruning
 from tidemark.engine.writing.regions import WHOLE, Region
-from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal, quoted
+from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal
 from tidemark.engine.writing.target import CHANGING, Batch, Change, Target
 from tidemark.engine.writing.values import values_of
 
@@ -74,8 +75,7 @@ def make_equal(executor: Executor, target: Target, batch: Batch) -> Change:
         target: the table.
         batch: all rows of the query.
     """
-    kept = f" where not {batch.flag}" if batch.flag else ""
-    rows = Batch(f"select {quoted(target.types)} from ({batch.sql}){kept}")
+    rows = Batch(f"select {quoted(target.types)} from ({batch.sql}) where {batch.stays}")
     return merge(executor, target, rows, None if target.keeps_rows else WHOLE)
 
 

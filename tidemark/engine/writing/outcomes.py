@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tidemark.engine.incremental.canonical import same
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.regions import Region
-from tidemark.engine.writing.sql_parts import null_safe_equal, quoted, shown_key
+from tidemark.engine.writing.sql_parts import null_safe_equal, shown_key
 from tidemark.engine.writing.target import CHANGING, Audit, Batch, Target
 
 IS_PRESENT, IS_INCOMING = "__tidemark_is_present", "__tidemark_is_incoming"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tidemark.engine.incremental.canonical import comparable
 from tidemark.engine.incremental.canonical import quoted as one_quoted
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import once_a_key
-from tidemark.engine.writing.sql_parts import condition_of, quoted
+from tidemark.engine.writing.sql_parts import condition_of
 from tidemark.engine.writing.target import Audit, Batch, Change, Refused, Target
 from tidemark.engine.writing.values import LISTED_PARTITIONS, values_of
 
@@ -35,8 +36,7 @@ def replace_partitions(
         )
     (name,) = target.partitions
     view, partition, views = executor.cached_view("batch", batch.sql), one_quoted(name), (*views, "batch")
-    stays = f"not {batch.flag}" if batch.flag else ""
-    rows = f"(select {quoted(target.types)} from {view} where {condition_of(stays)})"
+    rows = f"(select {quoted(target.types)} from {view} where {batch.stays})"
     named = values_of(executor, name, view, apart=target.apart, limit=LISTED_PARTITIONS).among(partition)
     differing = values_of(
         executor, name, f"({_differing(target, rows, named)})", apart=target.apart, limit=LISTED_PARTITIONS
@@ -49,7 +49,7 @@ def replace_partitions(
     statement = (
         f"insert into {target.relation} replace where {these}\n"
         f"select {quoted(executor.columns())} from {view} "  # it goes by position
-        f"where {condition_of(stays, these, target.rows_hold(unless=batch.flag))}"
+        f"where {condition_of(batch.stays, these, target.rows_hold(unless=batch.flag))}"
     )
     return Change({}, statement, Audit(gained, f"{others} union all {gained}", gained), views)
 
@@ -75,9 +75,8 @@ def of_dates(target: Target, batch: Batch, first: str, last: str) -> Batch:
     """
     partition = quoted(target.partitions[:1])
     within = f"{partition} between date '{first}' and date '{last}'"
-    kept = condition_of(within, f"not {batch.flag}" if batch.flag else "")
     present = f"(select distinct {partition} from {target.relation} where {within})"
-    rows = f"select {quoted(target.types)} from ({batch.sql}) where {kept}"
+    rows = f"select {quoted(target.types)} from ({batch.sql}) where {within} and {batch.stays}"
     return _with_partitions(target, rows, present)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.folding import DELETED, LOST
 from tidemark.engine.incremental.plan import Plan, Readings
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.merging import merge
 from tidemark.engine.writing.partitions import replace_partitions, with_touched
 from tidemark.engine.writing.regions import region_of
-from tidemark.engine.writing.sql_parts import null_safe_equal, quoted
+from tidemark.engine.writing.sql_parts import null_safe_equal
 from tidemark.engine.writing.target import Batch, Change, Target
 
 

@@ -6,8 +6,9 @@ expression that computes it from the key.
 
 from __future__ import annotations
 
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
-from tidemark.engine.writing.sql_parts import escaped, quoted
+from tidemark.engine.writing.sql_parts import escaped
 from tidemark.engine.writing.target import Refused, Target
 
 

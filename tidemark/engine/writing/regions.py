@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.engine.incremental.plan import VALUE
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
-from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal, quoted
+from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal
 from tidemark.engine.writing.values import Values, values_of
 
 

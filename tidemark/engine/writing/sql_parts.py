@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tidemark.engine.incremental.canonical import quoted as one_quoted
-
-
-def quoted(names: Iterable[str], prefix: str = "") -> str:
-    """Return column names in backticks, separated by commas, each after a prefix such as `incoming.`."""
-    return ", ".join(prefix + one_quoted(name) for name in names)
+from tidemark.engine.incremental.readings import quoted
 
 
 def null_safe_equal(left: str, right: str, columns: Iterable[str]) -> str:

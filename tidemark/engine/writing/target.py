@@ -93,6 +93,11 @@ class Batch:
     retracts: bool = False
     counts_versions: bool = False
 
+    @property
+    def stays(self) -> str:
+        """The condition on rows that are not flagged."""
+        return f"not {self.flag}" if self.flag else "true"
+
 
 @dataclass(frozen=True)
 class Audit:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import once_a_key
 from tidemark.engine.writing.partitions import grouped_values
 from tidemark.engine.writing.pruning import determined
-from tidemark.engine.writing.sql_parts import condition_of, null_safe_equal, quoted, shown_key
+from tidemark.engine.writing.sql_parts import null_safe_equal, shown_key
 from tidemark.engine.writing.target import Batch, Target
 
 
@@ -43,10 +44,9 @@ def new_rows(target: Target, batch: Batch, limited: Sequence[str]) -> NewRows:
         for name in target.types
     )
     source = once_a_key(target, f"({batch.sql})") if target.keys else batch.sql
-    kept = f"not {batch.flag}" if batch.flag else ""
-    rows = f"select {columns} from ({source}) as incoming where {condition_of(kept)}"
-    checked = f"select {columns} from ({source}) as incoming where {condition_of(kept, determined(target))}"
-    return NewRows(rows, _checked(target, checked))
+    rows = f"select {columns} from ({source}) as incoming where {batch.stays}"
+    by_key = determined(target)
+    return NewRows(rows, _checked(target, f"{rows} and {by_key}" if by_key else rows))
 
 
 def _checked(target: Target, rows: str) -> str:
@@ -99,11 +99,10 @@ def lost_rows(executor: Executor, target: Target, batch: Batch) -> Lost:
     if not set(keys) <= set(executor.columns()):
         query = f"select count(*) as number, cast(null as string) as example from {target.relation}"
     elif target.keys:
-        kept = f" where not {batch.flag}" if batch.flag else ""
         query = (
             f"select count(*) as number, min({shown_key(keys, 'present.')}) as example "
             f"from {target.relation} as present "
-            f"left anti join (select * from ({batch.sql}){kept}) as incoming "
+            f"left anti join (select * from ({batch.sql}) where {batch.stays}) as incoming "
             f"on {null_safe_equal('incoming', 'present', keys)}"
         )
     else:
@@ -119,9 +118,8 @@ def lost_rows(executor: Executor, target: Target, batch: Batch) -> Lost:
 def _copies(target: Target, batch: Batch) -> str:
     """Return FROM to HAVING of a query of equal rows, up to what the difference of their copies is."""
     columns = quoted(target.types)
-    kept = f" where not {batch.flag}" if batch.flag else ""
     return (
         f"from (select {columns}, 1 as __tidemark_side from {target.relation} union all "
-        f"select {columns}, -1 as __tidemark_side from ({batch.sql}){kept}) "
+        f"select {columns}, -1 as __tidemark_side from ({batch.sql}) where {batch.stays}) "
         f"group by {grouped_values(target)} having sum(__tidemark_side)"
     )
