@@ -137,8 +137,8 @@ FAULTS = (
     Fault(
         "`tidemark add` writes what lints and builds",
         "tidemark/scaffold/templates/feed/rejected.sql",
-        "rejections(staged_",
-        "rejections(stage_",
+        "rejections('staged')",
+        "rejections('stage')",
         "tests/tidemark/scaffold/test_scaffold.py",
     ),
     Fault(

@@ -26,7 +26,7 @@ from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.land import land
 from tidemark.engine.dbt_core import commands
 from tidemark.project_with_feeds import ProjectWithFeeds
-from tidemark.scaffold.declaring import models_yml, sources_yml
+from tidemark.scaffold.declaring import models_yml, sources_yml, staging_yml
 from tidemark.scaffold.feed import proposed
 from tidemark.scaffold.project import write_project
 from tidemark.scaffold.sampling import Sample, sample_of
@@ -133,11 +133,8 @@ def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkS
     assert spark.table(f"{prefix}_silver.stops").where("stop_id = 1 and metres = 2.5").count() == 1
 
     linter = Path(sys.executable).parent / "sqlfluff"
-    lint = [
-        str(linter),
-        "lint",
-        *(f"models/{layer}/{name}" for layer in ("staging", "silver") for name in feeds),
-    ]
+    written = [f"models/{layer}/{name}" for layer in ("staging", "silver") for name in feeds]
+    lint = [str(linter), "lint", *written]
     variables = os.environ | {"TIDEMARK_LAKE": str(new_project / "lake-lint")}
     done = subprocess.run(lint, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -320,8 +317,9 @@ def test_names_and_values_of_all_kinds_are_yaml(tmp_path: Path) -> None:
     models = yaml.safe_load(models_yml(feed))
     (expected,) = models["unit_tests"][0]["expect"]["rows"]
     assert expected["id"] == 1
-    rows = models["unit_tests"][0]["given"][0]["rows"]
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
+    for declared in (models, yaml.safe_load(staging_yml(feed))):
+        rows = declared["unit_tests"][0]["given"][0]["rows"]
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
 
 
 def test_a_feed_is_written_completely_or_not_at_all(

@@ -11,7 +11,7 @@
     )) }}
 {% endmacro %}
 
-{# The number of models and tests of this command that read a table, not counting what reads it through a view. #}
+{# The number of models and tests of this command that read a table, also through ephemeral models, but not through views. #}
 {% macro readers_of(table) %}
     {% set state = dbt.run_state('readers') %}
     {% if 'counts' not in state %}
