@@ -17,17 +17,17 @@ typed as (
         << column.name >> as << column.text_name >>,
         <% endif %>
         <% endfor %>
-        to_json(struct(
-            << feed.columns | map(attribute="name") | join(",\n            ") >>,
-            _rescued_data
-        )) as raw_record,
         _rescued_data,
         _corrupt_record,
         _source_file,
         _source_modified_at,
         _row_number,
         _batch_id,
-        _ingested_at
+        _ingested_at,
+        to_json(struct(
+            << feed.columns | map(attribute="name") | join(",\n            ") >>,
+            _rescued_data
+        )) as raw_record
     from source
 ),
 
