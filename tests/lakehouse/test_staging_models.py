@@ -133,16 +133,3 @@ def test_empty_runs_and_changed_code(staged: Staged, tmp_path: Path) -> None:
     staged.messages(*BOTH)
     assert staged.last_run("orders").state == "code changed"
     assert staged.rows("orders") == [(2, None)]
-
-
-def test_an_aggregate_in_a_staging_model_is_refused(staged: Staged, tmp_path: Path) -> None:
-    """R2.1: read by its changes, it would see only the changed rows."""
-    models = staged.own_copy(tmp_path)
-    staging = models / "staging" / "base_orders.sql"
-    staging.write_text(
-        "select id, max(amount) as amount, null as rejection_reason\n"
-        "from {{ source('bronze', 'orders') }} group by id"
-    )
-    staged.land((1, "5"))
-    message = staged.run("orders")
-    assert "models/staging/base_orders.sql: an aggregate over changes()" in message
