@@ -1,7 +1,7 @@
 {# The changes of a staging model: its query over the changes of the one table that it reads (tidemark/engine/adapter/staged.py). With
    `--empty` or `--sample`, dbt limits the rows of that table. #}
 {% macro staged_changes(relation) %}
-    {{ return(relation if dbt.is_limited() else adapter.staged_changes(ref, source, relation.identifier, dbt.changes)) }}
+    {{ return(relation if dbt.is_limited() else adapter.staged_changes(builtins.ref, builtins.source, relation.identifier, dbt.changes)) }}
 {% endmacro %}
 
 {# True for a relation that ref() gives for an ephemeral model. In a unit test, such relations have the given rows. #}
