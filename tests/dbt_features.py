@@ -108,6 +108,11 @@ FEATURES = (
     ),
     Feature("unit tests: overrides, fixtures in CSV and SQL, ephemeral inputs", "works", READS),
     Feature("ephemeral models", "works: a run looks through them", MANY),
+    Feature(
+        "`changes()` of an ephemeral model",
+        "works: it reads the changes of the model's table ([staging models](models.md#staging-models))",
+        "tests/lakehouse/test_staging_models.py::test_a_staging_model_is_a_relation",
+    ),
     Feature("settings of models", "[model_settings.md](model_settings.md)", SETTINGS),
     Feature(
         "Python models", "refused: dbt-spark runs them on Databricks only. Write the model in SQL", SETTINGS

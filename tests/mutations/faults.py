@@ -137,9 +137,16 @@ FAULTS = (
     Fault(
         "`tidemark add` writes what lints and builds",
         "tidemark/scaffold/templates/feed/rejected.sql",
-        "rejections(staged_",
-        "rejections(stage_",
+        "rejections('staged')",
+        "rejections('stage')",
         "tests/tidemark/scaffold/test_scaffold.py",
+    ),
+    Fault(
+        "accepted and rejected rows come from one staging model",
+        "tidemark/engine/adapter/staged.py",
+        "rows=str(changes(relation))",
+        "rows=str(relation)",
+        f"{LAKE}test_staging_models.py",
     ),
     Fault(
         "CSV in any encoding",

@@ -72,14 +72,15 @@ def explain(
 
     Args:
         spark: the session.
-        selection: dbt selectors; empty for all models.
+        selection: dbt selectors; empty for all models but ephemeral ones, which no run executes.
         variables: values of `--vars` of the next run; None for those of the runs that built the tables.
 
     Returns:
         A plan for each model; models come after those that they read.
     """
     plans: dict[str, Plan] = {}
-    waiting = {model.table: model for model in compiled_models(spark, selection, "explain", variables)}
+    models = compiled_models(spark, selection, "explain", variables)
+    waiting = {model.table: model for model in models if selection or model.materialized != "ephemeral"}
     while waiting:
         ready = [
             model

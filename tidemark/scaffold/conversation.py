@@ -57,7 +57,7 @@ def _why(feed: Proposal) -> str:
 def _nulls(feed: Proposal) -> list[tuple[str, str]]:
     found = []
     if any(column.is_cast for column in feed.columns):
-        others = f"and {len(NULLS) - 4} other words (in staged_{feed.name}.sql)"
+        others = f"and {len(NULLS) - 4} other words (in stg_{feed.name}.sql)"
         found.append(("null", f"empty, NA, NULL, - {others} are NULL in columns that are not text"))
     kept = feed.sample.kept_nulls
     for some in dict.fromkeys(kept.values()):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.scaffold.column import Proposed, plain_for_dbt
-from tidemark.scaffold.examples import expected, literal, shown, versions
 from tidemark.scaffold.feed import Proposal
 from tidemark.scaffold.gold import Gold
-from tidemark.scaffold.yaml_text import Block, Flow, Inline, yaml_text
+from tidemark.scaffold.unit_tests import silver_tests, staging_tests
+from tidemark.scaffold.yaml_text import Flow, Inline, yaml_text
 
 SCHEMA = "{{ 'bronze' if target.schema == 'default' else target.schema ~ '_bronze' }}"
 METADATA = {
@@ -65,6 +65,21 @@ def sources_yml(feed: Proposal) -> str:
     return yaml_text({"version": 2, "sources": [source]})
 
 
+def staging_yml(feed: Proposal) -> str:
+    """Return the declaration of the staging model, with a unit test."""
+    columns = [
+        Flow(name=column.name, data_type=column.type, description=f"`{column.field}` of the files.")
+        for column in feed.columns
+    ]
+    reason = "{{ doc('rejection_reason') }} NULL if it breaks none."
+    model = {
+        "name": f"stg_{feed.name}",
+        "description": f"One row per landed record of {feed.name}, with its casts and the rule it breaks.",
+        "columns": [*columns, Flow(name="rejection_reason", data_type="string", description=reason)],
+    }
+    return yaml_text({"version": 2, "models": [model], "unit_tests": staging_tests(feed)})
+
+
 def models_yml(feed: Proposal) -> str:
     """Return the declarations of the silver model and of the model of rejected rows, with unit tests."""
     newest = f"has the highest `{feed.newest_by.name}`" if feed.newest_by else "landed last"
@@ -83,27 +98,7 @@ def models_yml(feed: Proposal) -> str:
         "columns": list(_documented(REJECTED, not_null=PLACE)),
         "data_tests": [unique_key(PLACE)],
     }
-    rows = Block(_rows(feed))
-    given = Flow(input=f"source('bronze', '{feed.name}')") | {"format": "sql", "rows": rows}
-    broken = Flow(_row_number=len(versions(feed)) - 1, rejection_reason="the record cannot be read")
-    newer = Flow({column.name: expected(feed, column) for column in shown(feed)})
-    tests = [
-        {
-            "name": f"{feed.name}_take_the_newest_version",
-            "description": "Keeps the newer version of a key; leaves out a record that cannot be read.",
-            "model": feed.name,
-            "given": [dict(given)],
-            "expect": {"rows": [newer]},
-        },
-        {
-            "name": f"{name}_name_the_broken_rule",
-            "description": "Sets a record that cannot be read aside, with that reason.",
-            "model": name,
-            "given": [dict(given)],
-            "expect": {"rows": [broken]},
-        },
-    ]
-    return yaml_text({"version": 2, "models": [model, rejected], "unit_tests": tests})
+    return yaml_text({"version": 2, "models": [model, rejected], "unit_tests": silver_tests(feed)})
 
 
 def gold_yml(gold: Gold) -> str:
@@ -156,23 +151,3 @@ def _documented(columns: dict[str, str], not_null: tuple[str, ...] = ()) -> list
             column["data_tests"] = Inline(["not_null"])
         found.append(column)
     return found
-
-
-def _rows(feed: Proposal) -> str:
-    """Return the SQL of landed rows: two versions of a record, and a record that cannot be read."""
-    place = (
-        "'sample' as _source_file, {batch}L as _batch_id, {row}L as _row_number, cast({broken} as string) as "
-        "_corrupt_record, cast(null as string) as _rescued_data,\n"
-        "  timestamp '2025-01-01' as _source_modified_at, timestamp '2025-01-01' as _ingested_at\n"
-    )
-    selects = []
-    for number, version in enumerate([*versions(feed), None], 1):
-        values = [
-            f"  {literal(column, version[column.field] if version else None)} as {column.name},\n"
-            for column in feed.columns
-        ]
-        where = place.format(
-            batch=number if version else 1, row=0 if version else 1, broken="null" if version else "'broken'"
-        )
-        selects.append(f"select\n{''.join(values)}  {where}")
-    return "union all\n".join(selects)

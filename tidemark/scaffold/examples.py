@@ -50,15 +50,22 @@ def literal(column: Proposed, value: Any) -> str:
     return quoted if column.bronze_type == "string" else f"cast({quoted} as {column.bronze_type})"
 
 
-def expected(feed: Proposal, column: Proposed) -> Any:
-    """Return the value of the newest version, as silver has it."""
-    value = versions(feed)[1][column.field]
+def in_silver(column: Proposed, value: Any) -> Any:
+    """Return a value of a shown column, as silver has it."""
     if isinstance(value, (dict, list)):
         value = json.dumps(value, default=str)
     value = value.strip() or None if isinstance(value, str) else value
     if value is None:
         return None
     return str(value) if column.type == "string" else int(value)
+
+
+def staged_literal(column: Proposed, value: Any) -> str:
+    """Return a value of a shown column as SQL, in the column's type in silver."""
+    staged = in_silver(column, value)
+    if staged is None:
+        return f"cast(null as {column.type})"
+    return text_in_sql(staged) if column.type == "string" else f"cast({staged} as {column.type})"
 
 
 def _order(column: Proposed, row: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ REFERENCED = ("model", "seed", "snapshot")  # they share their names in `ref()`
 
 
 def check_names(manifest: Any, name: str, gold: str | None) -> None:
-    """Stop if a name of the feed's models, its test or its macro is taken, in any letter case.
+    """Stop if a name of the feed's models or its test is taken, in any letter case.
 
     Args:
         manifest: dbt's parsed manifest.
@@ -22,8 +22,8 @@ def check_names(manifest: Any, name: str, gold: str | None) -> None:
     Raises:
         TidemarkError: when one is taken, also by something that is disabled.
     """
-    models = {name, f"rejected_{name}", *([gold] if gold else [])}
-    macros, tests = {f"staged_{name}"}, {f"{name}_row_balance"}
+    models = {name, f"stg_{name}", f"rejected_{name}", *([gold] if gold else [])}
+    tests = {f"{name}_row_balance"}
     for node in _nodes(manifest):
         wanted = models if node.resource_type in REFERENCED else tests if node.resource_type == "test" else ()
         if node.name.lower() in wanted:
@@ -31,9 +31,6 @@ def check_names(manifest: Any, name: str, gold: str | None) -> None:
     for source in manifest.sources.values():
         if source.source_name == "bronze" and source.name.lower() == name:
             _stop(f"source 'bronze.{source.name}'", source.original_file_path)
-    for macro in manifest.macros.values():
-        if macro.name.lower() in macros:
-            _stop(f"macro '{macro.name}'", macro.original_file_path)
 
 
 def _nodes(manifest: Any) -> Iterator[Any]:

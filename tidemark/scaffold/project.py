@@ -77,7 +77,7 @@ def write_project(name: str) -> Scaffold:
             "Run `tidemark init` in an empty folder, or in the folder of a dbt project.",
         )
     missing = {template: target for template, target in KEPT.items() if not target.exists()}
-    written = write_templates(PROJECT | missing, name=name, profile=name, is_new=True)
+    written = write_templates(PROJECT | missing, name=name, profile=name)
     *_, of_feed = add(RAW.resolve(), None, ["order_id"], None, partial(sample_of, _no_session))
     return Scaffold(True, sorted([*written, *of_feed]))
 
@@ -90,7 +90,7 @@ def _complete() -> Scaffold:
     if profiles is None:
         missing["project/profiles.yml"] = profiles = PROFILES
     plain = profile if NAME.fullmatch(profile) else json.dumps(profile)
-    scaffold = Scaffold(False, write_templates(missing, profile=plain, is_new=False))
+    scaffold = Scaffold(False, write_templates(missing, profile=plain))
     outputs = (yaml_mapping(profiles).get(profile) or {}).get("outputs") or {}
     if all(output.get("type") != "tidemark" for output in outputs.values()):
         where = f"in a target of the profile '{profile}'" if outputs else f"in a new profile '{profile}'"

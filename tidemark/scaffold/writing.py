@@ -10,7 +10,7 @@ from tidemark.base.errors import TidemarkError
 from tidemark.engine.dbt_core.texts import yaml_in
 from tidemark.project_with_feeds import ProjectWithFeeds
 from tidemark.scaffold.column import in_jinja
-from tidemark.scaffold.declaring import gold_yml, models_yml, sources_yml
+from tidemark.scaffold.declaring import gold_yml, models_yml, sources_yml, staging_yml
 from tidemark.scaffold.feed import Proposal, proposed
 from tidemark.scaffold.free_names import check_names
 from tidemark.scaffold.gold import Gold, gold_of
@@ -22,7 +22,8 @@ from tidemark.scaffold.value_types import NULLS
 
 FILES = {
     "sources.yml": "models/bronze/_bronze_{name}__sources.yml",
-    "staged.sql": "macros/staging/staged_{name}.sql",
+    "staging.sql": "models/staging/{name}/stg_{name}.sql",
+    "staging.yml": "models/staging/{name}/_stg_{name}__models.yml",
     "silver.sql": "models/silver/{name}/{name}.sql",
     "rejected.sql": "models/silver/{name}/rejected_{name}.sql",
     "models.yml": "models/silver/{name}/_silver_{name}__models.yml",
@@ -43,7 +44,7 @@ def add(  # noqa: PLR0913
     *,
     dates: Dates | None = None,
 ) -> tuple[Proposal, Gold | None, list[Path]]:
-    """Write the declaration of a feed, its silver and gold models and their tests.
+    """Write the declaration of a feed, its staging, silver and gold models and their tests.
 
     Args:
         path: a file of the feed, or the folder of its files.
@@ -84,7 +85,11 @@ def _texts(feed: Proposal, gold: Gold | None) -> dict[Path, str]:
     Raises:
         TidemarkError: when a file would not be YAML.
     """
-    own = {"sources.yml": sources_yml(feed), "models.yml": models_yml(feed)}
+    own = {
+        "sources.yml": sources_yml(feed),
+        "staging.yml": staging_yml(feed),
+        "models.yml": models_yml(feed),
+    }
     named = FILES | (GOLD_FILES if gold else {})
     if gold:
         own["gold.yml"] = gold_yml(gold)

@@ -1,3 +1,11 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-{{ rejections(staged_user_events(changes(source('bronze', 'user_events')))) }}
+with staged as (
+    select * from {{ changes(ref('stg_user_events')) }}
+),
+
+rejected as (
+    {{ rejections('staged') }}
+)
+
+select * from rejected

@@ -1,7 +1,7 @@
 {{ config(unique_key='event_id', meta={'newest_by': 'updated_at'}) }}
 
 with staged as (
-    {{ staged_user_events(changes(source('bronze', 'user_events'))) }}
+    select * from {{ changes(ref('stg_user_events')) }}
 ),
 
 newest as (

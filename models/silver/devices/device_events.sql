@@ -5,7 +5,7 @@
 ) }}
 
 with staged as (
-    {{ staged_device_events(changes(source('bronze', 'device_events'))) }}
+    select * from {{ changes(ref('stg_device_events')) }}
 ),
 
 newest as (

@@ -1,7 +1,7 @@
 {{ config(unique_key='movement_id', meta={'newest_by': 'sequence'}) }}
 
 with staged as (
-    {{ staged_inventory_movements(changes(source('bronze', 'inventory_movements'))) }}
+    select * from {{ changes(ref('stg_inventory_movements')) }}
 ),
 
 newest as (

@@ -1,3 +1,11 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-{{ rejections(staged_inventory_movements(changes(source('bronze', 'inventory_movements')))) }}
+with staged as (
+    select * from {{ changes(ref('stg_inventory_movements')) }}
+),
+
+rejected as (
+    {{ rejections('staged') }}
+)
+
+select * from rejected

@@ -1,3 +1,11 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-{{ rejections(staged_transactions(changes(source('bronze', 'transactions')))) }}
+with staged as (
+    select * from {{ changes(ref('stg_transactions')) }}
+),
+
+rejected as (
+    {{ rejections('staged') }}
+)
+
+select * from rejected

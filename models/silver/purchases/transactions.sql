@@ -1,7 +1,7 @@
 {{ config(unique_key='transaction_id') }}
 
 with staged as (
-    {{ staged_transactions(changes(source('bronze', 'transactions'))) }}
+    select * from {{ changes(ref('stg_transactions')) }}
 ),
 
 newest as (

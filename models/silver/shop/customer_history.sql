@@ -1,7 +1,7 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
 with versions as (
-    {{ staged_customers(source('bronze', 'customers')) }}
+    select * from {{ ref('stg_customers') }}
 ),
 
 -- a new version ends the previous one: a run computes all versions of the customers that changed

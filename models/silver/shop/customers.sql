@@ -1,7 +1,7 @@
 {{ config(unique_key='customer_id', meta={'newest_by': 'read_at'}) }}
 
 with staged as (
-    {{ staged_customers(changes(source('bronze', 'customers'))) }}
+    select * from {{ changes(ref('stg_customers')) }}
 ),
 
 newest as (

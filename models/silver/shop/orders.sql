@@ -1,7 +1,7 @@
 {{ config(unique_key='order_id', meta={'newest_by': 'read_at'}) }}
 
 with staged as (
-    {{ staged_orders(changes(source('bronze', 'orders'))) }}
+    select * from {{ changes(ref('stg_orders')) }}
 ),
 
 newest as (

@@ -1,3 +1,11 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-{{ rejections(staged_customers(changes(source('bronze', 'customers')))) }}
+with staged as (
+    select * from {{ changes(ref('stg_customers')) }}
+),
+
+rejected as (
+    {{ rejections('staged') }}
+)
+
+select * from rejected

@@ -1,3 +1,11 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-{{ rejections(staged_orders(changes(source('bronze', 'orders')))) }}
+with staged as (
+    select * from {{ changes(ref('stg_orders')) }}
+),
+
+rejected as (
+    {{ rejections('staged') }}
+)
+
+select * from rejected

@@ -50,7 +50,7 @@ def test_a_new_project_parses(folder: Path) -> None:
     assert parsed.success, parsed.exception
     manifest = parsed.result
     models = {node.name for node in manifest.nodes.values() if node.resource_type == "model"}
-    assert models == {"orders", "rejected_orders", "daily_orders"}
+    assert models == {"stg_orders", "orders", "rejected_orders", "daily_orders"}
     assert manifest.metadata.project_name == "my_shop"
 
 

@@ -26,7 +26,7 @@ from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land
 from tidemark.engine.dbt_core import commands
 from tidemark.project_with_feeds import ProjectWithFeeds
-from tidemark.scaffold.declaring import models_yml, sources_yml
+from tidemark.scaffold.declaring import models_yml, sources_yml, staging_yml
 from tidemark.scaffold.feed import proposed
 from tidemark.scaffold.project import write_project
 from tidemark.scaffold.sampling import Sample, sample_of
@@ -133,7 +133,8 @@ def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkS
     assert spark.table(f"{prefix}_silver.stops").where("stop_id = 1 and metres = 2.5").count() == 1
 
     linter = Path(sys.executable).parent / "sqlfluff"
-    lint = [str(linter), "lint", *(f"models/silver/{name}" for name in feeds)]
+    written = [f"models/{layer}/{name}" for layer in ("staging", "silver") for name in feeds]
+    lint = [str(linter), "lint", *written]
     variables = os.environ | {"TIDEMARK_LAKE": str(new_project / "lake-lint")}
     done = subprocess.run(lint, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -154,7 +155,7 @@ def test_files_with_too_few_records_are_refused(new_project: Path, spark: SparkS
             add_feed(_write(new_project / "some" / name, text), "some_feed", ProjectWithFeeds.load())
     with pytest.raises(TidemarkError, match="There are no files"):
         add_feed(new_project / "nowhere", None, ProjectWithFeeds.load())
-    assert not (new_project / "macros/staging/staged_some_feed.sql").exists()
+    assert not (new_project / "models/staging/some_feed/stg_some_feed.sql").exists()
     with pytest.raises(TidemarkError, match="The feed 'orders' already exists: models/bronze/_bronze_orders"):
         add_feed(_write(new_project / "some" / "orders.csv", "id,a\n1,2\n"), None, ProjectWithFeeds.load())
 
@@ -316,8 +317,9 @@ def test_names_and_values_of_all_kinds_are_yaml(tmp_path: Path) -> None:
     models = yaml.safe_load(models_yml(feed))
     (expected,) = models["unit_tests"][0]["expect"]["rows"]
     assert expected["id"] == 1
-    rows = models["unit_tests"][0]["given"][0]["rows"]
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
+    for declared in (models, yaml.safe_load(staging_yml(feed))):
+        rows = declared["unit_tests"][0]["given"][0]["rows"]
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x85\u2028\ud800-\udfff]|\{[{%#]", rows)
 
 
 def test_a_feed_is_written_completely_or_not_at_all(
@@ -334,7 +336,7 @@ def test_a_feed_is_written_completely_or_not_at_all(
 
     def fails(*, silent: bool) -> None:
         assert silent
-        assert Path("macros/staging/staged_sales_of_days.sql").exists()
+        assert Path("models/staging/sales_of_days/stg_sales_of_days.sql").exists()
         raise TidemarkError("dbt parse failed", "Read its messages.")
 
     monkeypatch.setattr("tidemark.scaffold.writing.ProjectWithFeeds.load", fails)
@@ -361,8 +363,7 @@ def test_detected_options_are_printed(new_project: Path, spark: SparkSession, pr
     message = printed.get()
     assert "renamed year to flight_year (an SQL keyword)" in message
     assert (
-        "null empty, NA, NULL, - and 11 other words (in staged_flights.sql) are NULL in columns that"
-        in message
+        "null empty, NA, NULL, - and 11 other words (in stg_flights.sql) are NULL in columns that" in message
     )
     assert "text NA stays text in tailnum; `as_text('tailnum', nulls=['', 'NA'])` makes it NULL" in message
     assert "key time_hour, carrier, flight: silver keeps the last landed row of each; use `--key`" in message
@@ -477,7 +478,7 @@ def test_a_new_column_reaches_silver_and_docs(new_project: Path, spark: SparkSes
     land(spark, lakehouse, feed)
     assert [wrote.message for wrote in build_models(chosen).tables] == ["1 inserted, 1 updated"]
     trimmed = "{{ as_text('city') }} as city,\n"
-    _edit("macros/staging/staged_visitors.sql", trimmed, f"{trimmed}            channel,\n")
+    _edit("models/staging/visitors/stg_visitors.sql", trimmed, f"{trimmed}        channel,\n")
     _edit("models/silver/visitors/visitors.sql", "        city,\n", "        city,\n        channel,\n")
     contract = "models/silver/visitors/_silver_visitors__models.yml"
     column = "      - {name: channel, data_type: string, description: Where the visitor came from.}\n"

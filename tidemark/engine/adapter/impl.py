@@ -19,7 +19,7 @@ from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.exceptions import DbtRuntimeError
 
 from tidemark.base.interrupts import end
-from tidemark.engine.adapter import locks, shown_seeds
+from tidemark.engine.adapter import locks, shown_seeds, staged
 from tidemark.engine.adapter.around_hooks import attach
 from tidemark.engine.adapter.columns import LakeColumn, described, lake_columns
 from tidemark.engine.adapter.connections import TidemarkConnectionManager
@@ -52,6 +52,7 @@ class TidemarkAdapter(ModelsAdapter):
         super().__init__(config, mp_context)
         attach()
         shown_seeds.attach()
+        staged.attach()
         if self.is_embedded():
             locks.hold_lake(self.config.credentials.server_side_parameters)
         # Spark logs a failed query as JSON with a stack trace, in addition to dbt's message

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
 
+from tidemark.engine.adapter.locks import as_errors_of_dbt
 from tidemark.engine.adapter.writing import WritingAdapter
 
 if TYPE_CHECKING:
@@ -29,10 +30,27 @@ class ModelsAdapter(WritingAdapter):
     @available
     def reads_retracted(self, unique_id: str) -> bool:
         """Return whether a model reads a feed whose rows are retracted; this also works in unit tests."""
+        from tidemark.engine.project.nodes import sources_below
+
         manifest: Any = self.get_macro_resolver()
-        read = (manifest.sources.get(each) for each in manifest.nodes[unique_id].depends_on.nodes)
-        external = (source.external for source in read if source and source.external)
+        read = sources_below(manifest, manifest.nodes[unique_id])
+        external = (source.external for source in read if source.external)
         return any(each.to_dict().get("on_removed") == "retract" for each in external)
+
+    @available
+    def staged_changes(self, ref: Any, source: Any, name: str, changes: Any) -> str:
+        """Return the changes of a staging model, as a query in parentheses.
+
+        Args:
+            ref: dbt's `ref` of the running node.
+            source: its `source`.
+            name: the staging model, as `ref()` names it in the query.
+            changes: the macro `changes` of the running node.
+        """
+        from tidemark.engine.adapter.staged import staged_changes
+
+        with as_errors_of_dbt():
+            return staged_changes(ref, source, name, changes)
 
     @available
     def code_of(self, unique_id: str) -> dict[str, Any]:

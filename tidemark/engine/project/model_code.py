@@ -32,6 +32,10 @@ EARLIER_TEXTS = {
     "macro.dbt_tidemark.rejection_reason": "{% macro rejection_reason(rules) -%} case "
     "{% for broken, words in rules -%} when {{ broken }} then '{{ dbt.escaped(words) }}' {% endfor -%} end "
     "{%- endmacro %}",
+    "macro.dbt_tidemark.rejections": "{% macro rejections(staged) %} with staged as ( {{ staged }} ) "
+    "select if(_corrupt_record rlike '^erased: [0-9a-f]{16}$', 'erased', rejection_reason) "
+    "as rejection_reason, raw_record, _corrupt_record, _source_file, _batch_id, _row_number, _ingested_at "
+    "from staged where rejection_reason is not null {% endmacro %}",
 }
 # functions and names whose values change even if no table changes
 UNSETTLED = re.compile(

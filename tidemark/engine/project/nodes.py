@@ -19,12 +19,29 @@ def stored(manifest: Any) -> list[Any]:
     return [node for node in nodes if node.config.materialized not in VIEWS]
 
 
+def read_nodes(manifest: Any, node: Any) -> list[Any]:
+    """Return the sources, models, seeds and snapshots that a node names."""
+    found = [manifest.sources.get(name) or manifest.nodes.get(name) for name in node.depends_on.nodes]
+    return [below for below in found if below is not None]
+
+
+def is_ephemeral(node: Any) -> bool:
+    """Return whether dbt writes a node's SQL into what reads it."""
+    return bool(node.resource_type == "model" and node.config.materialized == "ephemeral")
+
+
+def sources_below(manifest: Any, node: Any) -> Iterator[Any]:
+    """Yield the sources that a node reads, directly and through ephemeral models."""
+    for below in read_nodes(manifest, node):
+        if below.resource_type == "source":
+            yield below
+        elif is_ephemeral(below):
+            yield from sources_below(manifest, below)
+
+
 def tables_below(manifest: Any, node: Any) -> Iterator[str]:
     """Yield the tables that a model reads, directly and through views."""
-    for name in node.depends_on.nodes:
-        below = manifest.sources.get(name) or manifest.nodes.get(name)
-        if below is None:
-            continue
+    for below in read_nodes(manifest, node):
         if below.resource_type == "model" and below.config.materialized in VIEWS:
             yield from tables_below(manifest, below)
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tidemark.base.errors import DbtError, did_you_mean
 from tidemark.engine.dbt_core.commands import SILENT, outcome_of
+from tidemark.engine.project.nodes import sources_below
 
 
 def selected_sources(manifest: Any, selection: Sequence[str], declared: Collection[str]) -> list[str]:
@@ -31,9 +32,9 @@ def selected_sources(manifest: Any, selection: Sequence[str], declared: Collecti
             f"{similar_names(manifest, selection)}`dbt ls` lists what can be selected.",
         )
     nodes = manifest.nodes
-    read = [below for name in chosen if name in nodes for below in nodes[name].depends_on_nodes]
-    for names in (chosen, read):
-        sources = [manifest.sources[name] for name in names if name in manifest.sources]
+    chosen_nodes = [nodes[name] for name in chosen if name in nodes and nodes[name].depends_on_nodes]
+    read = [source for node in chosen_nodes for source in sources_below(manifest, node)]
+    for sources in ([manifest.sources[name] for name in chosen if name in manifest.sources], read):
         if found := dict.fromkeys(s.name for s in sources if s.name in declared and s.external):
             return list(found)
     return []

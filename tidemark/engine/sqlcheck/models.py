@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tidemark.engine.project.declared_keys import declared_keys
 from tidemark.engine.project.model_code import ASKS_INCREMENTAL, code_texts
 from tidemark.engine.project.model_way import model_way
+from tidemark.engine.project.nodes import is_ephemeral, read_nodes
 from tidemark.engine.sqlcheck.finding import Finding, Table, Tables
 from tidemark.engine.sqlcheck.lineage import Lineage
 from tidemark.engine.sqlcheck.parsing import LANDING_ORDER, parsed
@@ -23,7 +25,9 @@ CALLED = re.compile(
 )
 
 
-def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Finding]:
+def findings(
+    raw_code: str, tables: Tables, used: Sequence[str] = (), *, is_staging: bool = False
+) -> list[Finding]:
     """Return the findings in a model's SQL, without those that it allows.
 
     `-- tidemark: allow <rule>: <reason>` anywhere in the SQL turns a rule off.
@@ -32,9 +36,12 @@ def findings(raw_code: str, tables: Tables, used: Sequence[str] = ()) -> list[Fi
         raw_code: the SQL of an incremental model, as written in its file.
         tables: the known tables that the model reads, by name, such as `orders` or `bronze.orders`.
         used: the normalized code of the views and macros that the model uses.
+        is_staging: whether it is a staging model that is read by `changes()`.
     """
     found = []
     if model := parsed(raw_code):
+        if is_staging:
+            model.readings |= {name: replace(one, kind="changes") for name, one in model.readings.items()}
         lineage = Lineage(model)
         found = [finding for rule in RULES for finding in rule(model, lineage, tables)]
     if not any(finding.rule == "unsettled" for finding in found):
@@ -72,7 +79,21 @@ def findings_of(manifest: Any, unique_id: str) -> list[Finding]:
     found = findings(node.raw_code, _tables(manifest, node), used)
     newest_by = (node.config.meta or {}).get("newest_by") or ()
     ordering = (newest_by,) if isinstance(newest_by, str) else tuple(newest_by)
-    return [*newest_by_text(ordering, declared_types(node.columns)), *found]
+    staged = _findings_of_staging(manifest, node)
+    return [*newest_by_text(ordering, declared_types(node.columns)), *found, *staged]
+
+
+def _findings_of_staging(manifest: Any, node: Any, *, is_staging: bool = False) -> Iterator[Finding]:
+    """Yield the findings of the staging models that a model, or a staging model, reads by `changes()`."""
+    model = parsed(node.raw_code)
+    read = model.readings.values() if model else ()
+    names = {one.relation for one in read if is_staging or one.kind == "changes"}
+    for below in read_nodes(manifest, node):
+        if below.name in names and is_ephemeral(below):
+            for one in findings(below.raw_code, _tables(manifest, below), is_staging=True):
+                message = f"line {one.line} of {below.original_file_path}: {one.message}"
+                yield replace(one, line=1, message=message)
+            yield from _findings_of_staging(manifest, below, is_staging=True)
 
 
 def _asked_elsewhere(used: Sequence[str]) -> Iterator[Finding]:
@@ -91,17 +112,23 @@ def _line_in(raw_code: str, rule: str) -> int:
 
 def _tables(manifest: Any, node: Any) -> dict[str, Table]:
     tables = {}
-    for name in node.depends_on.nodes:
-        below = manifest.sources.get(name) or manifest.nodes.get(name)
-        if below is None:
-            continue
+    for below in read_nodes(manifest, node):
         texts = text_columns(declared_types(below.columns))
         keys = tuple(declared_keys(manifest, below))
-        if name in manifest.sources:
-            # dbt treats `external` without a location as false
-            feed = below.external is not None
-            table = Table((LANDING_ORDER,), texts, (LANDED, *keys)) if feed else Table(keys=keys)
-            tables[f"{below.source_name}.{below.name}"] = table
+        is_source = below.resource_type == "source"
+        name = f"{below.source_name}.{below.name}" if is_source else below.name
+        if _has_landed_rows(manifest, below):
+            tables[name] = Table((LANDING_ORDER,), texts, (LANDED, *keys))
+        elif is_source:
+            tables[name] = Table(keys=keys)
         else:
-            tables[below.name] = Table(keys[0] if keys else (), texts, keys[1:])
+            tables[name] = Table(keys[0] if keys else (), texts, keys[1:])
     return tables
+
+
+def _has_landed_rows(manifest: Any, node: Any) -> bool:
+    """Return whether a node is a feed, or a staging model of one feed and of nothing else."""
+    if node.resource_type == "source":
+        return node.external is not None  # dbt treats `external` without a location as false
+    below = read_nodes(manifest, node) if is_ephemeral(node) else []
+    return len(below) == 1 and _has_landed_rows(manifest, below[0])

@@ -144,5 +144,5 @@ class Change:
         """
         if commit is None:
             return dict(self.counts)
-        counts = self.counts or {"inserted": commit["rows"], "deleted": commit["deleted"]}
+        counts = self.counts or {"inserted": commit.rows, "deleted": commit.deleted}
         return {**counts, "commit": commit, **({"once_a_key": True} if self.once_a_key else {})}

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from anyascii import anyascii
 
 SIGNS = {"%": " percent ", "#": " number ", "№": " number ", "&": " and ", "'": "", "’": ""}
-RESERVED = ("raw_record", "rejection_reason")  # columns that the staging macro adds
+RESERVED = ("raw_record", "rejection_reason")  # columns that the staging model adds
 MOST_LETTERS = 100
 
 

@@ -113,9 +113,7 @@ def test_quotes_are_left_alone() -> None:
 
 def test_a_macro_with_an_earlier_text_gives_the_same_rows_as_before() -> None:
     """Rules without a value render as before, so no table is built again; a value ends the reason."""
-    path = ROOT / "dbt/include/tidemark/macros/staging/rejection_reason.sql"
-    text = path.read_text(encoding="utf-8")
-    (earlier,) = EARLIER_TEXTS.values()
+    text, earlier = texts_of("rejection_reason")
     rules = [("a is null", "a is 'missing'"), ("b > 1", "b is large")]
 
     def rendered(macro: str, *rules: tuple[str, ...]) -> str:
@@ -128,3 +126,21 @@ def test_a_macro_with_an_earlier_text_gives_the_same_rows_as_before() -> None:
     assert (
         rendered(text, ("c", "c is odd", "value")) == "case when c then concat('c is odd', shown(value)) end"
     )
+
+
+def test_rejections_of_a_query_are_as_before() -> None:
+    """A query renders as before; a CTE is read by its name."""
+    text, earlier = texts_of("rejections")
+
+    def rendered(macro: str, staged: str) -> str:
+        return " ".join(str(Template(macro).module.rejections(staged)).split())  # type: ignore[attr-defined]
+
+    assert rendered(text, "select 1 as one") == rendered(earlier, "select 1 as one")
+    assert rendered(text, "landed").endswith("from landed where rejection_reason is not null")
+    assert "with" not in rendered(text, "landed")
+
+
+def texts_of(macro: str) -> tuple[str, str]:
+    """The text of a macro of the engine, and its earlier one."""
+    path = ROOT / f"dbt/include/tidemark/macros/staging/{macro}.sql"
+    return path.read_text(encoding="utf-8"), EARLIER_TEXTS[f"macro.dbt_tidemark.{macro}"]

@@ -150,6 +150,25 @@ def test_the_projects_models_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert findings_of(manifest, orders.unique_id) == []
 
 
+def test_a_staging_model_that_is_read_by_its_changes_is_checked_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.1: an aggregate in it would see only the changed rows; a model that reads all rows may read it."""
+    monkeypatch.setenv("TIDEMARK_CONNECTION_SHOP", "none")
+    monkeypatch.setenv("DBT_TARGET_PATH", str(tmp_path))
+    manifest = invoke_dbt(["--quiet", "parse"])
+    models = {node.name: node for node in manifest.nodes.values() if node.resource_type == "model"}
+    staging = models["stg_customers"]
+    staging.raw_code = (
+        "select customer_id,\nmax(name) as name from {{ source('bronze', 'customers') }} group by all"
+    )
+    for reader in ("customers", "rejected_customers"):
+        (finding,) = findings_of(manifest, models[reader].unique_id)
+        assert finding.rule == "aggregate_of_changes"
+        assert finding.message.startswith("line 2 of models/staging/shop/stg_customers.sql: an aggregate")
+    assert findings_of(manifest, models["customer_history"].unique_id) == []
+
+
 def test_newest_by_must_not_be_text() -> None:
     """R2.1: a date, a time or a number orders versions; text behind one of them only breaks ties."""
     types = {

@@ -1,3 +1,11 @@
 {{ config(unique_key=['_batch_id', '_row_number']) }}
 
-{{ rejections(staged_<< feed.name >>(changes(source('bronze', '<< feed.name >>')))) }}
+with staged as (
+    select * from {{ changes(ref('stg_<< feed.name >>')) }}
+),
+
+rejected as (
+    {{ rejections('staged') }}
+)
+
+select * from rejected

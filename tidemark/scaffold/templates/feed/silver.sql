@@ -1,7 +1,7 @@
 {{ config(unique_key=<< feed.unique_key >><< ", meta={'newest_by': '" ~ feed.newest_by.name ~ "'}" if feed.newest_by else "" >>) }}
 
 with staged as (
-    {{ staged_<< feed.name >>(changes(source('bronze', '<< feed.name >>'))) }}
+    select * from {{ changes(ref('stg_<< feed.name >>')) }}
 ),
 
 newest as (

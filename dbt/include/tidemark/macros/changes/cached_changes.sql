@@ -11,13 +11,14 @@
     )) }}
 {% endmacro %}
 
-{# The number of models and tests of this command that read a table directly. #}
+{# The number of models and tests of this command that read a table, also through ephemeral models, but not through views. #}
 {% macro readers_of(table) %}
     {% set state = dbt.run_state('readers') %}
     {% if 'counts' not in state %}
         {% set counts = {} %}
-        {% for node in graph.nodes.values() if node.unique_id in selected_resources and node.resource_type in ('model', 'test') %}
-            {% for below in dbt.dependencies(node) %}
+        {% for node in graph.nodes.values() if node.unique_id in selected_resources and node.resource_type in ('model', 'test')
+            and node.config.materialized != 'ephemeral' %}
+            {% for below in (dbt.read_by(node) if node.resource_type == 'model' else dbt.dependencies(node)) %}
                 {% set name = dbt.table_name(dbt.relation_of(below)) %}
                 {% do counts.update({name: counts.get(name, 0) + 1}) %}
             {% endfor %}

@@ -1,5 +1,7 @@
 {% macro changes(relation) %}
-    {% if not execute or dbt.is_limited() or dbt.is_given(relation) %}
+    {% if execute and dbt.is_staging(relation) %}
+        {{ return(dbt.staged_changes(relation)) }}
+    {% elif not execute or dbt.is_limited() or dbt.is_given(relation) %}
         {{ return(relation) }}
     {% endif %}
     {% set window = dbt.change_window(relation) %}

@@ -1,21 +1,31 @@
-{% macro staged_device_events(landed) %}
-    with typed as (
-        select
-            nullif(trim(event_id), '') as event_id,
-            nullif(trim(device_id), '') as device_id,
-            event_ts,
-            temperature,
-            battery,
-            status,
-            firmware,
-            ingest_ts,
-            to_json(struct(
-                event_id, device_id, event_ts, temperature, battery, status, firmware, ingest_ts, _rescued_data
-            )) as raw_record,
-            _rescued_data, _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
-        from {{ landed }}
-    )
+with source as (
+    select * from {{ source('bronze', 'device_events') }}
+),
 
+typed as (
+    select
+        nullif(trim(event_id), '') as event_id,
+        nullif(trim(device_id), '') as device_id,
+        event_ts,
+        temperature,
+        battery,
+        status,
+        firmware,
+        ingest_ts,
+        to_json(struct(
+            event_id, device_id, event_ts, temperature, battery, status, firmware, ingest_ts, _rescued_data
+        )) as raw_record,
+        _rescued_data,
+        _corrupt_record,
+        _source_file,
+        _source_modified_at,
+        _row_number,
+        _batch_id,
+        _ingested_at
+    from source
+),
+
+checked as (
     select
         *,
         {{ rejection_reason([
@@ -36,4 +46,6 @@
             ),
         ]) }} as rejection_reason
     from typed
-{% endmacro %}
+)
+
+select * from checked

@@ -1,16 +1,25 @@
-{% macro staged_transactions(landed) %}
-    with typed as (
-        select
-            {{ as_integer('transaction_id') }} as transaction_id,
-            nullif(trim(customer_id), '') as customer_id,
-            {{ as_date('transaction_date') }} as transaction_date,
-            {{ as_integer('quantity', 'int') }} as quantity,
-            {{ as_decimal('amount', 12, 2) }} as amount,
-            to_json(struct(transaction_id, customer_id, transaction_date, quantity, amount)) as raw_record,
-            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
-        from {{ landed }}
-    )
+with source as (
+    select * from {{ source('bronze', 'transactions') }}
+),
 
+typed as (
+    select
+        {{ as_integer('transaction_id') }} as transaction_id,
+        nullif(trim(customer_id), '') as customer_id,
+        {{ as_date('transaction_date') }} as transaction_date,
+        {{ as_integer('quantity', 'int') }} as quantity,
+        {{ as_decimal('amount', 12, 2) }} as amount,
+        to_json(struct(transaction_id, customer_id, transaction_date, quantity, amount)) as raw_record,
+        _corrupt_record,
+        _source_file,
+        _source_modified_at,
+        _row_number,
+        _batch_id,
+        _ingested_at
+    from source
+),
+
+checked as (
     select
         *,
         {{ rejection_reason([
@@ -24,4 +33,6 @@
             ('amount < 0', 'amount is negative'),
         ]) }} as rejection_reason
     from typed
-{% endmacro %}
+)
+
+select * from checked

@@ -1,22 +1,31 @@
-{% macro staged_inventory_movements(landed) %}
-    with typed as (
-        select
-            movement_id,
-            sequence,
-            {{ change_type('change_type') }} as change_type,
-            nullif(trim(product_name), '') as product_name,
-            nullif(trim(warehouse), '') as warehouse,
-            quantity,
-            moved_at,
-            changed_at,
-            to_json(struct(
-                change_type, sequence, changed_at, movement_id, product_name, warehouse, quantity, moved_at
-            )) as raw_record,
-            _corrupt_record, _source_file, _source_modified_at, _row_number, _batch_id, _ingested_at
-        from {{ landed }}
-    )
+with source as (
+    select * from {{ source('bronze', 'inventory_movements') }}
+),
 
-    {#- a cancellation needs to name its movement, no more #}
+typed as (
+    select
+        movement_id,
+        sequence,
+        {{ change_type('change_type') }} as change_type,
+        nullif(trim(product_name), '') as product_name,
+        nullif(trim(warehouse), '') as warehouse,
+        quantity,
+        moved_at,
+        changed_at,
+        to_json(struct(
+            change_type, sequence, changed_at, movement_id, product_name, warehouse, quantity, moved_at
+        )) as raw_record,
+        _corrupt_record,
+        _source_file,
+        _source_modified_at,
+        _row_number,
+        _batch_id,
+        _ingested_at
+    from source
+),
+
+-- a cancellation needs to name its movement, no more
+checked as (
     select
         *,
         {{ rejection_reason([
@@ -31,4 +40,6 @@
             ("change_type != 'delete' and moved_at is null", 'moved_at is not a time'),
         ]) }} as rejection_reason
     from typed
-{% endmacro %}
+)
+
+select * from checked
