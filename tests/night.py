@@ -164,6 +164,12 @@ CASES = {
         "a full refresh of all models of the project, compared row by row (`test_medallion.py`)",
         "`verify` of the same tables",
     ),
+    "states": Case(
+        "a wider type, a change data feed switched off and on, a cleaned log (`test_reading.py`); "
+        "`on_code_change` (`test_code_changes.py`)",
+        "the same states as literal facts (`tests/tidemark/engine/decision`), the facts of a real log "
+        "(`test_delta_log.py`); a vacuumed source, changed code",
+    ),
     "functions": Case(
         "the lists of aggregates, compared with those of Spark (`test_rounding.py`)",
         "each aggregate of the lists in one of its three tables",
