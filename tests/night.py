@@ -31,13 +31,13 @@ class Case:
 
 CASES = {
     "kill points": Case(
-        "24 of 28 kill points of a run, 2 of 3 of a landing from PostgreSQL (`nightly=True` in "
-        "`tests/kills`)",
-        "a kill point of the same stage: write, confirm, merge; both formats; for the checkpoint, "
-        "the simulated month; for a first run, the orchestrator's test, in which the first "
-        "landing is killed; for a full refresh, the tests that forget the last checkpoint "
-        "(`test_recovery.py`); for an object store, the cluster's test, in which a worker is "
-        "killed",
+        "25 of 28 kill points of a run, all of them on Iceberg; 2 of 3 of a landing from PostgreSQL "
+        "(`nightly=True` in `tests/kills`)",
+        "a kill point of the same stage: write, confirm, merge; on Iceberg, a run that is cut off "
+        "after its merge (`test_iceberg.py`); for the checkpoint, the simulated month; for a first "
+        "run, the orchestrator's test, in which the first landing is killed; for a full refresh, the "
+        "tests that forget the last checkpoint (`test_recovery.py`); for an object store, the "
+        "cluster's test, in which a worker is killed",
     ),
     "orchestrator": Case(
         "a killed `dbt build` that the orchestrator tries again (`test_orchestration.py`)",
@@ -107,7 +107,7 @@ CASES = {
     "types": Case(
         "20 random tables with columns of any type and name on each format, others each night "
         "(`tests/fuzz/test_types_and_names.py`), seven models of each",
-        "one of them, on Delta",
+        "such columns listed by hand, on Delta (`tests/lakehouse/test_names_and_types.py`)",
     ),
     "wide files": Case(
         "a file with 60 rules (`test_scaffold.py`), NUL bytes in two more kinds of CSV (`test_hostile.py`)",
@@ -123,8 +123,9 @@ CASES = {
     ),
     "commands": Case(
         "each command as a process of its own (`test_commands.py`); an erasure from the wheel "
-        "(`test_wheel.py`)",
-        "`init`, `run` and `verify` as processes (`test_wheel.py`), `dbt build` as one (`test_cli.py`)",
+        "(`test_wheel.py`); what plain dbt prints of an error (`test_messages.py`)",
+        "`init`, `run` and `verify` as processes (`test_wheel.py`), `dbt build` as one (`test_cli.py`); "
+        "the message of an error (`test_messages.py`)",
     ),
     "installing": Case(
         "the wheel, installed from a package index with uv into seven clean environments: alone "
@@ -161,8 +162,11 @@ CASES = {
         "know Tidemark (`test_ways.py`), a generic test that looks at rows (`test_data_tests.py`)",
     ),
     "full refresh": Case(
-        "a full refresh of all models of the project, compared row by row (`test_medallion.py`)",
-        "`verify` of the same tables",
+        "a full refresh of all models of the project, compared row by row; then `dbt test` by layer, "
+        "`dbt source freshness`, `dbt docs generate` (`test_medallion.py`)",
+        "`verify` of the same tables and the unit tests; data tests of all tables on Iceberg "
+        "(`test_iceberg.py`); `freshness` (`test_dbt_features.py`) and `docs` (`test_scaffold.py`) in other "
+        "projects",
     ),
     "states": Case(
         "a wider type, a change data feed switched off and on, a cleaned log (`test_reading.py`); "
