@@ -36,8 +36,8 @@ CASES = {
         "a kill point of the same stage: write, confirm, merge; on Iceberg, a run that is cut off "
         "after its merge (`test_iceberg.py`); for the checkpoint, the simulated month; for a first "
         "run, the orchestrator's test, in which the first landing is killed; for a full refresh, the "
-        "tests that forget the last checkpoint (`test_recovery.py`); for an object store, the "
-        "cluster's test, in which a worker is killed",
+        "tests that forget the last checkpoint (`test_recovery.py`); for an object store, landings "
+        "from it that are not killed (`test_object_store.py`)",
     ),
     "orchestrator": Case(
         "a killed `dbt build` that the orchestrator tries again (`test_orchestration.py`)",
@@ -89,7 +89,7 @@ CASES = {
     "stream": Case(
         "1,000,000 messages in `tests/kills/test_stream.py`, a second killed reader, and a "
         "cluster that reads the last of them",
-        "100,000 messages, one killed reader and the broker; for the cluster, `test_cluster.py`",
+        "100,000 messages, one killed reader and the broker; the cluster has no test by day",
     ),
     "undo": Case(
         "an undo of tables that were changed by hand, expired or dropped (`test_undo.py`)",
@@ -118,8 +118,10 @@ CASES = {
         "a Connect server, with the same dbt in a process without Spark",
     ),
     "cluster": Case(
-        "`verify` and an erasure on a cluster with an object store (`test_cluster.py`)",
-        "all rows compared with those of a local target; the same erasure in a local folder",
+        "a cluster with an object store and a shared catalog, a worker of which is killed, `verify` "
+        "and an erasure there (`test_cluster.py`)",
+        "no cluster; its parts: the object store (`test_object_store.py`), the locks in the database of "
+        "the catalog (`test_table_locks.py`); the same erasure in a local folder",
     ),
     "commands": Case(
         "each command as a process of its own (`test_commands.py`); an erasure from the wheel "
