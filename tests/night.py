@@ -31,7 +31,7 @@ class Case:
 
 CASES = {
     "kill points": Case(
-        "25 of 28 kill points of a run, all of them on Iceberg; 2 of 3 of a landing from PostgreSQL "
+        "25 of 28 kill points of a run, among them all on Iceberg; 2 of 3 of a landing from PostgreSQL "
         "(`nightly=True` in `tests/kills`)",
         "a kill point of the same stage: write, confirm, merge; on Iceberg, a run that is cut off "
         "after its merge (`test_iceberg.py`); for the checkpoint, the simulated month; for a first "
