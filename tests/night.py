@@ -31,13 +31,13 @@ class Case:
 
 CASES = {
     "kill points": Case(
-        "24 of 28 kill points of a run, 2 of 3 of a landing from PostgreSQL (`nightly=True` in "
-        "`tests/kills`)",
-        "a kill point of the same stage: write, confirm, merge; both formats; for the checkpoint, "
-        "the simulated month; for a first run, the orchestrator's test, in which the first "
-        "landing is killed; for a full refresh, the tests that forget the last checkpoint "
-        "(`test_recovery.py`); for an object store, the cluster's test, in which a worker is "
-        "killed",
+        "25 of 28 kill points of a run, among them all on Iceberg; 2 of 3 of a landing from PostgreSQL "
+        "(`nightly=True` in `tests/kills`)",
+        "a kill point of the same stage: write, confirm, merge; on Iceberg, a run that is cut off "
+        "after its merge (`test_iceberg.py`); for the checkpoint, the simulated month; for a first "
+        "run, the orchestrator's test, in which the first landing is killed; for a full refresh, the "
+        "tests that forget the last checkpoint (`test_recovery.py`); for an object store, landings "
+        "from it that are not killed (`test_object_store.py`)",
     ),
     "orchestrator": Case(
         "a killed `dbt build` that the orchestrator tries again (`test_orchestration.py`)",
@@ -89,7 +89,7 @@ CASES = {
     "stream": Case(
         "1,000,000 messages in `tests/kills/test_stream.py`, a second killed reader, and a "
         "cluster that reads the last of them",
-        "100,000 messages, one killed reader and the broker; for the cluster, `test_cluster.py`",
+        "100,000 messages, one killed reader and the broker; the cluster has no test by day",
     ),
     "undo": Case(
         "an undo of tables that were changed by hand, expired or dropped (`test_undo.py`)",
@@ -107,7 +107,7 @@ CASES = {
     "types": Case(
         "20 random tables with columns of any type and name on each format, others each night "
         "(`tests/fuzz/test_types_and_names.py`), seven models of each",
-        "one of them, on Delta",
+        "such columns listed by hand, on Delta (`tests/lakehouse/test_names_and_types.py`)",
     ),
     "wide files": Case(
         "a file with 60 rules (`test_scaffold.py`), NUL bytes in two more kinds of CSV (`test_hostile.py`)",
@@ -118,13 +118,16 @@ CASES = {
         "a Connect server, with the same dbt in a process without Spark",
     ),
     "cluster": Case(
-        "`verify` and an erasure on a cluster with an object store (`test_cluster.py`)",
-        "all rows compared with those of a local target; the same erasure in a local folder",
+        "a cluster with an object store and a shared catalog, a worker of which is killed, `verify` "
+        "and an erasure there (`test_cluster.py`)",
+        "no cluster; its parts: the object store (`test_object_store.py`), the locks in the database of "
+        "the catalog (`test_table_locks.py`); the same erasure in a local folder",
     ),
     "commands": Case(
         "each command as a process of its own (`test_commands.py`); an erasure from the wheel "
-        "(`test_wheel.py`)",
-        "`init`, `run` and `verify` as processes (`test_wheel.py`), `dbt build` as one (`test_cli.py`)",
+        "(`test_wheel.py`); what plain dbt prints of an error (`test_messages.py`)",
+        "`init`, `run` and `verify` as processes (`test_wheel.py`), `dbt build` as one (`test_cli.py`); "
+        "the message of an error (`test_messages.py`)",
     ),
     "installing": Case(
         "the wheel, installed from a package index with uv into seven clean environments: alone "
@@ -161,8 +164,17 @@ CASES = {
         "know Tidemark (`test_ways.py`), a generic test that looks at rows (`test_data_tests.py`)",
     ),
     "full refresh": Case(
-        "a full refresh of all models of the project, compared row by row (`test_medallion.py`)",
-        "`verify` of the same tables",
+        "a full refresh of all models of the project, compared row by row; then `dbt test` by layer, "
+        "`dbt source freshness`, `dbt docs generate` (`test_medallion.py`)",
+        "`verify` of the same tables and the unit tests; data tests of all tables on Iceberg "
+        "(`test_iceberg.py`); `freshness` (`test_dbt_features.py`) and `docs` (`test_scaffold.py`) in other "
+        "projects",
+    ),
+    "states": Case(
+        "a wider type, a change data feed switched off and on, a cleaned log (`test_reading.py`); "
+        "`on_code_change` (`test_code_changes.py`)",
+        "the same states as literal facts (`tests/tidemark/engine/decision`), the facts of a real log "
+        "(`test_delta_log.py`); a vacuumed source, changed code",
     ),
     "functions": Case(
         "the lists of aggregates, compared with those of Spark (`test_rounding.py`)",

@@ -9,7 +9,6 @@ import pytest
 
 LONGEST_FIRST = (
     "tests/month/test_month.py",
-    "tests/lakehouse/test_cluster.py",
     "tests/lakehouse/test_medallion.py",
     "tests/lakehouse/test_reading.py",
     "tests/kills/test_kills.py",
@@ -62,7 +61,6 @@ LONGEST_FIRST = (
     "tests/lakehouse/test_proofs.py",
     "tests/lakehouse/test_rebuilt_columns.py",
     "tests/tidemark/engine/incremental/test_constructs.py",
-    "tests/fuzz/test_types_and_names.py",
     "tests/tidemark/operate/test_erase.py",
     "tests/lakehouse/test_contracts.py",
     "tests/tidemark/scaffold/test_sampling.py",

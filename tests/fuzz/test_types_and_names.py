@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from tests.lakehouse.strange import StrangeProject
-from tests.night import is_night
+from tests.night import nightly
 from tidemark.engine.adapter.model_columns import RESERVED
 from tidemark.engine.incremental.canonical import quoted
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
-EXAMPLES, TABLES = (5, 4) if is_night("types") else (1, 1)
+EXAMPLES, TABLES = 5, 4
 # SQL of some values of each type; the first ones are equal, or look alike
 VALUES = {
     "int": ("0", "1", "2"),
@@ -105,11 +105,11 @@ def _are_free(names: list[str]) -> bool:
     return not {"id", "g", "n", "place"} & {name.lower() for name in names}
 
 
+@nightly("types")
 @pytest.mark.formats(day="delta", night="delta iceberg")
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=not is_night("types"),
     database=None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),

@@ -1,8 +1,8 @@
 """`kill -9` of a real run, Python and JVM, at every moment that matters; then one more run.
 
-Two chains of killed runs share the points, each on a lake of its own: a run alone leaves a core idle. The raw
-files of one are in a folder, those of the other in an object store. A third follows, on Iceberg.
-With `TIDEMARK_NIGHTLY=1` the points join in that are much like another.
+By day one chain of killed runs takes the points in turn, on one lake. With `TIDEMARK_NIGHTLY=1` the points
+join in that are much like another. There are three chains then, with a lake each: raw files in a folder, raw
+files in an object store, and tables of Iceberg. Two chains run at once: a run alone leaves a core idle.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def broker() -> Iterator[Kafka]:
 
 @pytest.fixture
 def cluster() -> Iterator[SparkCluster | None]:
-    """Two workers at night. By day, tests/lakehouse/test_cluster.py kills a worker."""
+    """Two workers, at night only."""
     if not is_night("stream"):
         yield None
         return

@@ -38,15 +38,13 @@ class Order:
         files: raw files; the last one arrives late.
         inbox: the local folder to which they are copied, which the target sees.
         found: the file for the result.
-        erases: the key of a person who is erased at the end, as `column=value`; empty for none.
-        proves: whether to verify at the end.
+        erases: the key of a person who is erased at the end, as `column=value`.
     """
 
     files: list[str]
     inbox: str
     found: str
-    erases: str = ""
-    proves: bool = True
+    erases: str
 
 
 @dataclass
@@ -122,11 +120,9 @@ def main() -> None:
         order.files,
         Path(order.inbox),
         lambda step: print(f"step: {step}", flush=True),
-        proves=order.proves,
     )
     Path(order.found).write_text(json.dumps(asdict(found)), encoding="utf-8")
-    if order.erases:
-        erase_person(spark, ProjectWithFeeds.load(), FEED, [order.erases])
+    erase_person(spark, ProjectWithFeeds.load(), FEED, [order.erases])
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ from dev.servers.spark_cluster import SparkCluster, spark_cluster
 from dev.simulators.user_events import simulate_user_events
 from tests.conftest import ROOT, content_of
 from tests.lakehouse.playing import FEED, STEPS, Found, Order, play
-from tests.night import is_night
+from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, nightly("cluster")]
 TABLES = 6  # that dbt builds from the feed
-PERSON = "u-0002"  # erased at the end, at night
+PERSON = "u-0002"  # erased at the end
 PATIENCE = 300  # seconds until a task of the late batch runs
 
 
@@ -69,10 +69,8 @@ def test_a_cluster_makes_the_same_tables(
     """R1.5, R2.3: files in an object store, catalog in PostgreSQL, a worker killed in mid-run; an erasure."""
     with object_store(tmp_path / "store") as store, postgres() as database:
         bucket = store.bucket("lakes")
-        erased = f"user_id={PERSON}" if is_night("cluster") else ""
-        order = Order(
-            files, str(bucket / "raw" / FEED), str(tmp_path / "found.json"), erased, is_night("cluster")
-        )
+        inbox, answer = str(bucket / "raw" / FEED), str(tmp_path / "found.json")
+        order = Order(files, inbox, answer, erases=f"user_id={PERSON}")
         (tmp_path / "order.json").write_text(json.dumps(asdict(order)), encoding="utf-8")
         environment = os.environ | store.environment | {
             "DBT_TARGET": "cluster",
@@ -106,10 +104,10 @@ def test_a_cluster_makes_the_same_tables(
         found = Found(**json.loads(Path(order.found).read_text(encoding="utf-8")))
         assert (bucket / "demo" / "warehouse").is_dir()
         written = [path for path in (bucket / "demo").rglob("*") if path.is_file()]
-        assert not erased or [path for path in written if PERSON in content_of(path)] == []
+        assert [path for path in written if PERSON in content_of(path)] == []
     assert cluster.alive() == 1
     assert most[0] >= TABLES
-    assert set(found.differing.values()) == ({0} if is_night("cluster") else set())
+    assert set(found.differing.values()) == {0}
     assert found.written == local.written
     assert found.written[-1] == 0
     assert {table: len(rows) for table, rows in found.rows.items()} == {

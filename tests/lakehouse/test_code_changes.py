@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.lakehouse.conftest import Guarded
+from tests.night import nightly
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import output
 from tidemark.cli import verify
@@ -64,6 +65,7 @@ def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None
     assert guarded.last_run("guarded").state == "code changed"
 
 
+@nightly("states")
 def test_a_model_may_stop_or_go_on_instead(guarded: Guarded, edited: Path) -> None:
     """R2.1: `on_code_change: stop` names the fix and does not change the table; `ignore` continues."""
     put(edited / "guarded.sql", "unique_key='id'", "unique_key='id', meta={'on_code_change': 'stop'}")

@@ -13,6 +13,7 @@ from pyspark.errors import IllegalArgumentException
 from benchmarks.measuring import timed_statements
 from tests.conftest import latest_version, take_back
 from tests.lakehouse.conftest import FixtureProject, Guarded
+from tests.night import nightly
 from tidemark.lake.jvm import java_class
 from tidemark.lake.table_format import location_of
 from tidemark.maintain.maintenance import expire
@@ -165,6 +166,7 @@ def _age(guarded: Guarded, table: str, days: int) -> None:
     java_class(guarded.spark, "org.apache.spark.sql.delta.DeltaLog").clearCache()
 
 
+@nightly("states")
 @pytest.mark.R3
 def test_a_column_got_a_wider_type(guarded: Guarded) -> None:
     """R3.4: Delta cannot give changes across it: read whole once, with the reason in the record."""
@@ -181,6 +183,7 @@ def test_a_column_got_a_wider_type(guarded: Guarded) -> None:
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
 
 
+@nightly("states")
 def test_a_feed_switched_off_and_on_again(guarded: Guarded) -> None:
     """R1.5: no feed, no changes: read whole; and once more when it is on again, for what came meanwhile."""
     guarded.insert("(1, 5)")
@@ -196,6 +199,7 @@ def test_a_feed_switched_off_and_on_again(guarded: Guarded) -> None:
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5), (4, 5)]
 
 
+@nightly("states")
 def test_a_source_with_a_cleaned_log_is_read_in_full(guarded: Guarded) -> None:
     """R1.5: Delta cleans its log after its retention: read whole."""
     guarded.spark.sql(f"alter table {guarded.input} set tblproperties ('delta.checkpointInterval' = '1')")

@@ -364,6 +364,7 @@ FAULTS = (
         'spark.jars: "{{ jars }}"',
         'spark.jars: ""',
         f"{LAKE}test_cluster.py",
+        at_night=True,
     ),
     Fault(
         "runs and landings send OpenLineage events",

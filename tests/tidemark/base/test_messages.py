@@ -13,6 +13,7 @@ from python_ingest.feeds.declarations import feeds_of
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.land import print_landed
 from tests.conftest import ROOT
+from tests.night import nightly
 from tidemark.base.messages import plain_message
 from tidemark.base.output import output
 
@@ -72,6 +73,7 @@ def test_a_missing_column_is_printed() -> None:
     ]
 
 
+@nightly("commands")
 @pytest.mark.spark
 def test_plain_dbt_prints_an_error_once(tmp_path: Path) -> None:
     """One sentence for an unknown function, no JSON, no stack trace, no plan; the log has them."""
