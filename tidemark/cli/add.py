@@ -114,7 +114,7 @@ def add_feed(  # noqa: PLR0913
     for file in files:
         output.text(f"  wrote {file}", "wrote", file=file)
     output.text(
-        f"Check the types and the rules in macros/staging/staged_{feed.name}.sql.\n"
+        f"Check the types and the rules in models/staging/{feed.name}/stg_{feed.name}.sql.\n"
         f"Describe the columns in the .yml files, then run:\n  tidemark land {feed.name}\n"
         f"  dbt build --select source:bronze.{feed.name}+"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -179,7 +180,7 @@ def test_partitions_that_differ_are_replaced() -> None:
         f"select `amount`, `day`, `id` from batch_view where not __tidemark_is_gone and {these}",
     ]
     assert "having sum(__tidemark_side) != 0" in executor.queries[1]
-    commit = {"rows": 5, "deleted": 4}
+    commit = SimpleNamespace(rows=5, deleted=4)
     assert change.written(commit) == {"inserted": 5, "deleted": 4, "commit": commit}
     same = Recording([[distinct("2025-01-01")], [distinct()]])
     assert not replace_partitions(same, SALES, BATCH).statement
