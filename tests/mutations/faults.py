@@ -326,7 +326,7 @@ FAULTS = (
     Fault(
         "a batch whose tests fail in an audit is never in the table",
         "dbt/include/tidemark/macros/materializations/commit_change.sql",
-        "{% do dbt.audit(change.audit.gained, change.audit.whole, change.audit.batch) %}",
+        "{% do dbt.tidemark__audit(change.audit.gained, change.audit.whole, change.audit.batch) %}",
         "",
         f"{LAKE}test_audit.py",
     ),

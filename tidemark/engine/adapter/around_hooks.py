@@ -32,13 +32,13 @@ def _with_engine(of_dbt: Callable[..., Any]) -> Callable[..., Any]:
             return of_dbt(task, adapter, hook_type, extra_context)
         if hook_type == "on-run-start":
             status = of_dbt(task, adapter, hook_type, extra_context)
-            _call(task, adapter, "create_run_tables")
+            _call(task, adapter, "tidemark__create_run_tables")
             return status
         try:
-            _call(task, adapter, "record_run", results=extra_context["results"])
+            _call(task, adapter, "tidemark__record_run", results=extra_context["results"])
             return of_dbt(task, adapter, hook_type, extra_context)
         finally:
-            _call(task, adapter, "unlock_selected_tables")
+            _call(task, adapter, "tidemark__unlock_selected_tables")
 
     return safe_run_hooks
 

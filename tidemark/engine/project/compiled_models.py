@@ -21,7 +21,7 @@ from tidemark.engine.project.to_read import parsed_to_read
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PLAIN_READS = "\n{{ dbt.plain_reads() }}"  # a model without changes() and its kin says what it reads
+PLAIN_READS = "\n{{ dbt.tidemark__plain_reads() }}"  # a plain model says what it reads
 
 
 def compiled_models(

@@ -17,6 +17,7 @@ from typing import Any
 
 ENGINE_REVISION = 1
 ENGINE = "dbt_tidemark"  # the package
+PREFIX = "tidemark__"  # of the engine's macros; it does not count
 ROW_LOGIC = ("staging", "change_records")  # its macro folders that put row logic into a query
 DBT = ("dbt", "dbt_spark")
 TOKEN = re.compile(
@@ -106,7 +107,7 @@ def _texts(manifest: Any, unique_id: str) -> tuple[list[str], list[str]]:
 @lru_cache(maxsize=4096)
 def normalized(text: str) -> str:
     """Return the tokens of a code, separated by spaces, without comments and `config(…)`."""
-    return " ".join(token["kept"] for token in TOKEN.finditer(text) if token["kept"])
+    return " ".join(token["kept"].removeprefix(PREFIX) for token in TOKEN.finditer(text) if token["kept"])
 
 
 def _with_views(manifest: Any, node: Any) -> Iterator[Any]:

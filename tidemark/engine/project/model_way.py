@@ -9,7 +9,7 @@ from tidemark.engine.decision.ways import DERIVED, MERGE, CodeFacts, Way, way_of
 from tidemark.engine.project.model_code import code_of, macros_below
 from tidemark.engine.project.nodes import table_of
 
-ENGINE_READS = "macro.dbt_tidemark.change_window"  # changes() ends there
+ENGINE_READS = "macro.dbt_tidemark.tidemark__change_window"  # changes() ends there
 
 
 def model_way(manifest: Any, unique_id: str, reads_by_macros: bool | None = None) -> Way:

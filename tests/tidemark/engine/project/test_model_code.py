@@ -119,6 +119,7 @@ def test_a_macro_with_an_earlier_text_gives_the_same_rows_as_before() -> None:
     def rendered(macro: str, *rules: tuple[str, ...]) -> str:
         template = Template(macro)
         shown = {"escaped": lambda words: words.replace("'", "\\'"), "shown_value": "shown({})".format}
+        shown |= {f"tidemark__{name}": value for name, value in shown.items()}
         template.globals["dbt"] = SimpleNamespace(**shown)
         return " ".join(str(template.module.rejection_reason(rules)).split())  # type: ignore[attr-defined]
 

@@ -1,7 +1,7 @@
 {# The tests that an audit runs: those of the model that can stop a run, and that need no table which this command builds later. #}
-{% macro audited_tests() %}
+{% macro tidemark__audited_tests() %}
     {% set found = [] %}
-    {% set earlier = dbt.ancestors(model) %}
+    {% set earlier = dbt.tidemark__ancestors(model) %}
     {% for test in graph.nodes.values() | sort(attribute='unique_id')
         if test.resource_type == 'test' and model.unique_id in test.depends_on.nodes and test.config.severity | lower == 'error' %}
         {% set attached = test.get('attached_node') %}
@@ -11,7 +11,7 @@
                 {% do later.append(other) %}
             {% endif %}
         {% endfor %}
-        {% if attached in (none, model.unique_id) and not dbt.is_enforced_by_merge(test) %}
+        {% if attached in (none, model.unique_id) and not dbt.tidemark__is_enforced_by_merge(test) %}
             {% if later %}
                 {% do log(this.identifier ~ ': not in the audit: ' ~ test.name ~ ', because it reads ' ~ later | join(', ')) %}
             {% else %}
@@ -23,11 +23,11 @@
 {% endmacro %}
 
 {# The ids of everything that a node reads, directly and through other nodes. #}
-{% macro ancestors(node) %}
+{% macro tidemark__ancestors(node) %}
     {% set found = {} %}
     {% set open = [node] %}
     {% for reader in open %}  {# grows while it is read #}
-        {% for below in dbt.dependencies(reader) if below.unique_id not in found %}
+        {% for below in dbt.tidemark__dependencies(reader) if below.unique_id not in found %}
             {% do found.update({below.unique_id: true}) %}
             {% if below.resource_type != 'source' %}
                 {% do open.append(below) %}
@@ -38,10 +38,10 @@
 {% endmacro %}
 
 {# True for a test of the grain: a table is written once a key. Partitions are replaced one by one, and another one may have the key. #}
-{% macro is_enforced_by_merge(test) %}
-    {% if not test.test_metadata or test.test_metadata.name not in ('unique', 'unique_key') or not dbt.is_built_in(test) %}
+{% macro tidemark__is_enforced_by_merge(test) %}
+    {% if not test.test_metadata or test.test_metadata.name not in ('unique', 'unique_key') or not dbt.tidemark__is_built_in(test) %}
         {{ return(false) }}
     {% endif %}
-    {% set replaced = dbt.as_list(config.get('partition_by')) if config.get('incremental_strategy') == 'insert_overwrite' else [] %}
-    {{ return(replaced | reject('in', dbt.as_list(config.get('unique_key'))) | list == [] and dbt.covers_the_key(test, config)) }}
+    {% set replaced = dbt.tidemark__as_list(config.get('partition_by')) if config.get('incremental_strategy') == 'insert_overwrite' else [] %}
+    {{ return(replaced | reject('in', dbt.tidemark__as_list(config.get('unique_key'))) | list == [] and dbt.tidemark__covers_the_key(test, config)) }}
 {% endmacro %}

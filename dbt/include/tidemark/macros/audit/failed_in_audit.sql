@@ -1,25 +1,25 @@
 {# The number of failures by the name of the test, for those that fail. Tests of single rows are counted by one query. #}
-{% macro failed_in_audit(tests, views) %}
+{% macro tidemark__failed_in_audit(tests, views) %}
     {% set failures = {} %}
     {% set alike = {} %}
     {% for test in tests %}
-        {% if dbt.counted_alike(test) == 'rows' %}
+        {% if dbt.tidemark__counted_alike(test) == 'rows' %}
             {% do alike.update({'_' ~ loop.index0: test}) %}
         {% else %}
-            {% set view = views['gained' if dbt.looks_at_rows(test) else 'whole'] %}
+            {% set view = views['gained' if dbt.tidemark__looks_at_rows(test) else 'whole'] %}
             {% set settings = test.config %}
             {% set result = run_query(get_test_sql(
                 adapter.compiled_test(ref, test.unique_id, this, view),
                 settings.fail_calc, settings.warn_if, settings.error_if, settings.limit
             ))[0] %}
-            {% do dbt.run_state('windows').pop(test.unique_id, none) %}  {# the test itself reads the table after the commit #}
+            {% do dbt.tidemark__run_state('windows').pop(test.unique_id, none) %}  {# the test itself reads the table after the commit #}
             {% if result['should_error'] %}
                 {% do failures.update({test.name: result['failures'] | int}) %}
             {% endif %}
         {% endif %}
     {% endfor %}
     {% if alike %}
-        {% set counts = run_query(dbt.failures_in_rows(alike, views.gained))[0] %}
+        {% set counts = run_query(dbt.tidemark__failures_in_rows(alike, views.gained))[0] %}
         {% for column, test in alike.items() if counts[column] %}
             {% do failures.update({test.name: counts[column] | int}) %}
         {% endfor %}

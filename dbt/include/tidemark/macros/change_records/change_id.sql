@@ -1,7 +1,7 @@
 {# A repeated record gets the same id, any other record another one. NULL and microseconds also count. #}
 {% macro change_id(columns) -%}
     md5(to_json(
-        struct({{ dbt.quoted(columns) }}),
+        struct({{ dbt.tidemark__quoted(columns) }}),
         map(
             'timeZone', 'UTC', 'timestampFormat', 'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSSXXX',
             'timestampNTZFormat', 'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSS', 'ignoreNullFields', 'true'

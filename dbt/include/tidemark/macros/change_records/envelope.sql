@@ -2,7 +2,7 @@
     (
         select
             {% for column in columns -%}
-            {% set name = dbt.quoted(column) -%}
+            {% set name = dbt.tidemark__quoted(column) -%}
             if({{ dbt.change_type('op') }} = 'delete', `before`.{{ name }}, `after`.{{ name }}) as {{ name }},
             {% endfor -%}
             op, ts_ms, `source`,

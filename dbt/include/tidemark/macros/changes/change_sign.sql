@@ -1,9 +1,9 @@
 {# True for the new side of a changed row, false for the old side. #}
-{% macro is_after_image() %}
+{% macro tidemark__is_after_image() %}
     {{ return("_change_type in ('insert', 'update_postimage')") }}
 {% endmacro %}
 
 {# 1 for an added row, -1 for a removed row. The sum over equal rows is the change in their number. #}
-{% macro change_sign() %}
-    {{ return('if(' ~ dbt.is_after_image() ~ ', 1, -1)') }}
+{% macro tidemark__change_sign() %}
+    {{ return('if(' ~ dbt.tidemark__is_after_image() ~ ', 1, -1)') }}
 {% endmacro %}

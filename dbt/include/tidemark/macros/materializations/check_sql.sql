@@ -1,6 +1,6 @@
 {# Stops a model whose SQL cannot give the same table as a rebuild, before anything runs. #}
-{% macro check_sql() %}
-    {% set way = dbt.way_of(model) %}
+{% macro tidemark__check_sql() %}
+    {% set way = dbt.tidemark__way_of(model) %}
     {% if way.refused %}
         {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ way.refused) %}
     {% endif %}

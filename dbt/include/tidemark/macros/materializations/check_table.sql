@@ -1,24 +1,24 @@
 {# A table that was built with another contract than the model's would differ from a rebuilt one: stop. #}
-{% macro check_table(relation, query) %}
-    {% set present = dbt.columns_of(relation) %}
+{% macro tidemark__check_table(relation, query) %}
+    {% set present = dbt.tidemark__columns_of(relation) %}
     {% if present != query.types %}
-        {% do dbt.ask_for_rebuild(relation, 'columns', present, query.types) %}
+        {% do dbt.tidemark__ask_for_rebuild(relation, 'columns', present, query.types) %}
     {% endif %}
-    {% do dbt.check_guards(relation) %}
+    {% do dbt.tidemark__check_guards(relation) %}
 {% endmacro %}
 
 {# A table must have the constraints of its contract, and no others. #}
-{% macro check_guards(relation) %}
-    {% set guarded = dbt.guards_in(adapter.table_state(relation).properties) %}
-    {% set declared = dbt.guards_in(dbt.table_properties(model)) %}
+{% macro tidemark__check_guards(relation) %}
+    {% set guarded = dbt.tidemark__guards_in(adapter.table_state(relation).properties) %}
+    {% set declared = dbt.tidemark__guards_in(dbt.tidemark__table_properties(model)) %}
     {% if guarded != declared %}
-        {% do dbt.ask_for_rebuild(relation, 'constraints', guarded, declared) %}
+        {% do dbt.tidemark__ask_for_rebuild(relation, 'constraints', guarded, declared) %}
     {% endif %}
 {% endmacro %}
 
 {# The properties that hold a contract's constraints. On Iceberg an empty list of them is a property, too. #}
-{% macro guards_in(properties) %}
-    {% set prefix = dbt.by_format('guard_prefix')() %}
+{% macro tidemark__guards_in(properties) %}
+    {% set prefix = dbt.tidemark__by_format('guard_prefix')() %}
     {% set found = {} %}
     {% for name, value in properties.items() if name.startswith(prefix) and value != '{}' %}
         {% do found.update({name | lower: value}) %}
@@ -26,7 +26,7 @@
     {{ return(found) }}
 {% endmacro %}
 
-{% macro ask_for_rebuild(relation, what, present, declared) %}
+{% macro tidemark__ask_for_rebuild(relation, what, present, declared) %}
     {% do exceptions.raise_compiler_error(
         'The ' ~ what ~ ' of ' ~ relation ~ ' are ' ~ present ~ ', but its model has ' ~ declared
         ~ '. Rebuild it: `dbt run --full-refresh --select ' ~ relation.identifier ~ '`.'

@@ -1,17 +1,17 @@
 {# The model's query, checked against its contract on every run, not only when the table is created. #}
-{% macro checked_query(sql) %}
+{% macro tidemark__checked_query(sql) %}
     {% set sql = sql ~ '\n' %}  {# it may end with a comment #}
     {% set found = adapter.columns_of_query(model.unique_id, sql, {
-        'unique_key': dbt.as_list(config.get('unique_key')), 'newest_by': dbt.as_list(config.get('meta', {}).get('newest_by')),
-        'partition_by': dbt.as_list(config.get('partition_by')), 'tblproperties': config.get('tblproperties')
+        'unique_key': dbt.tidemark__as_list(config.get('unique_key')), 'newest_by': dbt.tidemark__as_list(config.get('meta', {}).get('newest_by')),
+        'partition_by': dbt.tidemark__as_list(config.get('partition_by')), 'tblproperties': config.get('tblproperties')
     }) %}
     {% if found.refused %}
         {% do exceptions.raise_compiler_error(this.identifier ~ ': ' ~ found.refused) %}
     {% endif %}
     {% set types, helpers = found.types, found.helpers %}
     {% set newest_by = found.newest_by %}
-    {% set keys = found['keys'] or adapter.proven_key(sql, types, adapter.keys_below(model.unique_id, dbt.deferred_below(model))) %}
-    {% for name in dbt.run_state('retracted').get(model.unique_id, []) if name not in helpers %}
+    {% set keys = found['keys'] or adapter.proven_key(sql, types, adapter.keys_below(model.unique_id, dbt.tidemark__deferred_below(model))) %}
+    {% for name in dbt.tidemark__run_state('retracted').get(model.unique_id, []) if name not in helpers %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': it reads a feed with `on_removed: retract`, but does not select `' ~ name ~ '`, so it would keep rows that '
             ~ 'are gone. Select `_is_deleted` and `_is_retracted` from newest_of(); they are not stored.'
@@ -23,7 +23,7 @@
             ~ 'An expression cannot be a key: select it as a column.'
         ) %}
     {% endfor %}
-    {% do dbt.check_key_types(types, keys) %}
+    {% do dbt.tidemark__check_key_types(types, keys) %}
     {% set text = adapter.text_that_orders(newest_by, types) %}
     {% if text %}
         {% do exceptions.raise_compiler_error(
@@ -32,7 +32,7 @@
         ) %}
     {% endif %}
     {# a model without declared columns has no contract to check #}
-    {% if config.get('contract').enforced and model.columns and not dbt.is_as_declared(types) %}
+    {% if config.get('contract').enforced and model.columns and not dbt.tidemark__is_as_declared(types) %}
         {% do get_assert_columns_equivalent('select * except (' ~ helpers | join(', ') ~ ') from (' ~ sql ~ ')' if helpers else sql) %}
     {% endif %}
     {{ return({
@@ -44,7 +44,7 @@
 {% endmacro %}
 
 {# True if names and types are exactly those of the contract. dbt's own comparison costs two more queries. #}
-{% macro is_as_declared(types) %}
+{% macro tidemark__is_as_declared(types) %}
     {% set declared = {} %}
     {% for column in model.columns.values() %}
         {% do declared.update({column.name: column.data_type | lower | replace(' ', '')}) %}
@@ -53,7 +53,7 @@
 {% endmacro %}
 
 {# Refuses types that cannot be compared as keys. #}
-{% macro check_key_types(types, keys) %}
+{% macro tidemark__check_key_types(types, keys) %}
     {% for name in keys if modules.re.match('(struct|array|map|variant)', types[name]) %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': `' ~ name ~ '` is in unique_key and is of type ' ~ types[name] ~ '. Key columns must have simple types: select the fields '

@@ -15,11 +15,11 @@
         {{ return({'relations': []}) }}
     {% endif %}
     {% set cloned = load_cached_relation(defer_relation) %}
-    {% if dbt.table_format() == 'iceberg' and model.config.materialized != 'view' %}
+    {% if dbt.tidemark__table_format() == 'iceberg' and model.config.materialized != 'view' %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': Iceberg has no shallow clones. Read the tables of the state with `--defer --state`, and build only what has changed.'
         ) %}
-    {% elif cloned is none and dbt.table_format() == 'delta' %}
+    {% elif cloned is none and dbt.tidemark__table_format() == 'delta' %}
         {% do exceptions.raise_compiler_error(
             this.identifier ~ ': ' ~ defer_relation ~ ', which the state names, does not exist in this lake. Build it there, or leave it out: '
             ~ '`--exclude ' ~ model.name ~ '`.'
@@ -33,7 +33,7 @@
         {% do adapter.run_signed([
             'create or replace table ' ~ this ~ ' using delta as select * from ' ~ defer_relation ~ ' where false',
             'create or replace table ' ~ this ~ ' shallow clone ' ~ defer_relation
-        ], dbt.by_format('signing')(), dbt.signature()) %}
+        ], dbt.tidemark__by_format('signing')(), dbt.tidemark__signature()) %}
         {% do store_raw_result('main', message='shallow clone of ' ~ defer_relation, code='CLONE', rows_affected=0) %}
         {{ return({'relations': [this.incorporate(type='table')]}) }}
     {% endif %}

@@ -1,6 +1,6 @@
 {# A node's code, read once per command: tidemark/engine/project/model_code.py. #}
-{% macro code_of(unique_id) %}
-    {% set known = dbt.run_state('code') %}
+{% macro tidemark__code_of(unique_id) %}
+    {% set known = dbt.tidemark__run_state('code') %}
     {% if unique_id not in known %}
         {% do known.update({unique_id: adapter.code_of(unique_id)}) %}
     {% endif %}
@@ -8,7 +8,7 @@
 {% endmacro %}
 
 {# The fingerprint of the variables that a node's code reads. #}
-{% macro variables_fingerprint(code) %}
+{% macro tidemark__variables_fingerprint(code) %}
     {% set values = [] %}
     {% for name in code.variables %}
         {% do values.append(var(name, none)) %}

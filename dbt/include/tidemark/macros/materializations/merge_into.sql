@@ -1,4 +1,4 @@
 {# Merges newest-wins by null-safe keys. #}
-{% macro merge_into(relation, query) %}
-    {% do dbt.commit_change(relation, dbt.writer(relation, query).merged()) %}
+{% macro tidemark__merge_into(relation, query) %}
+    {% do dbt.tidemark__commit_change(relation, dbt.tidemark__writer(relation, query).merged()) %}
 {% endmacro %}

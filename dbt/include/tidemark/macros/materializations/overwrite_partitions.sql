@@ -1,4 +1,4 @@
 {# Replaces the partitions that the query names, if they differ from the present ones. #}
-{% macro overwrite_partitions(relation, query) %}
-    {% do dbt.commit_change(relation, dbt.writer(relation, query).replaced_partitions()) %}
+{% macro tidemark__overwrite_partitions(relation, query) %}
+    {% do dbt.tidemark__commit_change(relation, dbt.tidemark__writer(relation, query).replaced_partitions()) %}
 {% endmacro %}

@@ -1,11 +1,11 @@
 {# The query, read with the names and types of the table's columns. #}
-{% macro read_as(query, step, types) %}
+{% macro tidemark__read_as(query, step, types) %}
     {% set read = [] %}
     {% for name, expression in step.expressions.items() %}
-        {% do read.append(expression ~ ' as ' ~ dbt.quoted(name)) %}
+        {% do read.append(expression ~ ' as ' ~ dbt.tidemark__quoted(name)) %}
     {% endfor %}
     {% for helper in query.helpers %}
-        {% do read.append(dbt.quoted(helper)) %}
+        {% do read.append(dbt.tidemark__quoted(helper)) %}
     {% endfor %}
     {% set columns = types.keys() | list %}
     {% set keys = adapter.columns_named(query['keys'], columns) %}
@@ -14,6 +14,6 @@
 {% endmacro %}
 
 {# A model without declared columns has no contract to check. #}
-{% macro has_contract() %}
+{% macro tidemark__has_contract() %}
     {{ return(config.get('contract').enforced and model.columns) }}
 {% endmacro %}

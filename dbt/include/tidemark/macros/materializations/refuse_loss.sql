@@ -1,11 +1,11 @@
 {# Stops a run that would delete rows of a table that other writers have written to, before it writes. Rows that only runs of
    Tidemark wrote may go: a rebuild would not have them. #}
-{% macro refuse_loss(relation, query) %}
-    {% set writer = dbt.other_writer(relation) %}
+{% macro tidemark__refuse_loss(relation, query) %}
+    {% set writer = dbt.tidemark__other_writer(relation) %}
     {% if not writer %}
         {{ return('') }}
     {% endif %}
-    {% set lost = dbt.writer(relation, query).lost_rows() %}
+    {% set lost = dbt.tidemark__writer(relation, query).lost_rows() %}
     {% set number = lost.number %}
     {% if number %}
         {% do exceptions.raise_compiler_error(
@@ -19,8 +19,8 @@
 {% endmacro %}
 
 {# Why a table may hold rows that no run wrote, as text, or none. #}
-{% macro other_writer(relation) %}
-    {% set checkpoint = dbt.facts().newest %}
+{% macro tidemark__other_writer(relation) %}
+    {% set checkpoint = dbt.tidemark__facts().newest %}
     {% set now = adapter.table_state(relation) %}
     {% set is_known = checkpoint and checkpoint.table_id in (none, now.id) and now.age(checkpoint.table_version) is not none %}
     {% set commits = adapter.state_since(relation, checkpoint.table_version).since(checkpoint.table_version) if is_known

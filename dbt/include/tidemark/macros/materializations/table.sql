@@ -8,7 +8,7 @@
     {% if refused %}
         {% do exceptions.raise_compiler_error(model.original_file_path ~ ': ' ~ refused) %}
     {% endif %}
-    {% do dbt.run_sql_header() %}
+    {% do dbt.tidemark__run_sql_header() %}
     {{ return(dbt.materialization_table_spark()) }}
 {% endmaterialization %}
 

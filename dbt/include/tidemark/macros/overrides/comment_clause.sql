@@ -1,6 +1,6 @@
 {# Stock dbt-spark does not escape backslashes. #}
 {% macro tidemark__comment_clause() %}
     {% if config.persist_relation_docs() and model.description %}
-        comment '{{ dbt.escaped(model.description | trim) }}'
+        comment '{{ dbt.tidemark__escaped(model.description | trim) }}'
     {% endif %}
 {% endmacro %}

@@ -2,9 +2,9 @@
 {% macro tidemark__get_relation_last_modified(information_schema, relations) %}
     {% set rows, now = [], modules.datetime.datetime.now(modules.pytz.utc).isoformat() %}
     {% for relation in relations %}
-        {% if not dbt.has_versions(relation) or not adapter.is_there(relation) %}
+        {% if not dbt.tidemark__has_versions(relation) or not adapter.is_there(relation) %}
             {% do exceptions.raise_compiler_error(
-                dbt.table_name(relation) ~ ' is not a table of the lake, so no commit tells when it changed. Set loaded_at_field or '
+                dbt.tidemark__table_name(relation) ~ ' is not a table of the lake, so no commit tells when it changed. Set loaded_at_field or '
                 ~ 'loaded_at_query of the source, or `freshness: null`.'
             ) %}
         {% endif %}

@@ -12,40 +12,40 @@
     {# `--empty` leaves the rows out, so that the next run without it must write them #}
     {% set content = 'empty' if flags.EMPTY else model.checksum.checksum %}
     {% set checksum = local_md5(content ~ tojson(config.get('column_types', {})) ~ tojson(model.columns)) %}
-    {% do dbt.note_version_before(model, this) %}
+    {% do dbt.tidemark__note_version_before(model, this) %}
     {{ run_hooks(pre_hooks) }}
     {% if existing is not none and existing.is_view %}
         {% do adapter.drop_relation(existing) %}
         {% set existing = none %}
     {% endif %}
     {# dbt hashes only the path of a big file #}
-    {% if existing is none or should_full_refresh() or model.checksum.name == 'path' or dbt.seed_checksum(this) != checksum %}
-        {% do run_query(dbt.seed_sql(this, agate_table, checksum)) %}
-        {% do dbt.forget_table(this) %}
-        {% do dbt.report_written({'inserted': agate_table.rows | length, 'commit': adapter.last_commit(this)}) %}
+    {% if existing is none or should_full_refresh() or model.checksum.name == 'path' or dbt.tidemark__seed_checksum(this) != checksum %}
+        {% do run_query(dbt.tidemark__seed_sql(this, agate_table, checksum)) %}
+        {% do dbt.tidemark__forget_table(this) %}
+        {% do dbt.tidemark__report_written({'inserted': agate_table.rows | length, 'commit': adapter.last_commit(this)}) %}
         {% do persist_docs(this, model) %}
     {% else %}
-        {% do dbt.report_written({}) %}
+        {% do dbt.tidemark__report_written({}) %}
     {% endif %}
-    {% do dbt.grant_as_set(this, existing) %}
+    {% do dbt.tidemark__grant_as_set(this, existing) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [this]}) }}
 {% endmaterialization %}
 
-{% macro seed_checksum(relation) %}
+{% macro tidemark__seed_checksum(relation) %}
     {% for row in run_query('show tblproperties ' ~ relation) if row['key'] == 'tidemark.checksum' %}
         {{ return(row['value']) }}
     {% endfor %}
     {{ return(none) }}
 {% endmacro %}
 
-{% macro seed_sql(relation, agate_table, checksum) %}
+{% macro tidemark__seed_sql(relation, agate_table, checksum) %}
     {% set types = config.get('column_types', {}) %}
     create or replace table {{ relation }}
-    using {{ dbt.table_format() }}
+    using {{ dbt.tidemark__table_format() }}
     {{ comment_clause() }}
     tblproperties (
-        {%- for name, value in dict(dbt.by_format('properties')(), **adapter.retention()).items() %}'{{ name }}' = '{{ value }}', {% endfor -%}
+        {%- for name, value in dict(dbt.tidemark__by_format('properties')(), **adapter.retention()).items() %}'{{ name }}' = '{{ value }}', {% endfor -%}
         'tidemark.checksum' = '{{ checksum }}'
     )
     as
@@ -55,12 +55,12 @@
         {% endfor %}
     from values
         {% for row in agate_table.rows or [agate_table.column_names] -%}
-        ({% for value in row %}{{ dbt.literal(value) }}{{ ', ' if not loop.last }}{% endfor %}){{ ',' if not loop.last }}
+        ({% for value in row %}{{ dbt.tidemark__literal(value) }}{{ ', ' if not loop.last }}{% endfor %}){{ ',' if not loop.last }}
         {% endfor %}
     as seed ({{ agate_table.column_names | join(', ') }})
     {{ 'where false' if not agate_table.rows }}
 {% endmacro %}
 
-{% macro literal(value) %}
-    {{ return('null' if value is none or value is undefined else "'" ~ dbt.escaped(value) ~ "'") }}
+{% macro tidemark__literal(value) %}
+    {{ return('null' if value is none or value is undefined else "'" ~ dbt.tidemark__escaped(value) ~ "'") }}
 {% endmacro %}

@@ -2,9 +2,9 @@
    are one commit. Stock dbt-spark adds them afterwards, and its `set not null` is refused by Delta outside of Databricks. #}
 {% macro tidemark__tblproperties_clause() %}
     {% set properties = [] %}
-    {% if (config.get('file_format') or dbt.table_format()) == 'delta' %}
-        {% for name, expression in dbt.delta_guards(dbt.constraints_of(model)).items() %}
-            {% do properties.append("'" ~ name ~ "' = '" ~ dbt.escaped(expression) ~ "'") %}
+    {% if (config.get('file_format') or dbt.tidemark__table_format()) == 'delta' %}
+        {% for name, expression in dbt.tidemark__delta_guards(dbt.tidemark__constraints_of(model)).items() %}
+            {% do properties.append("'" ~ name ~ "' = '" ~ dbt.tidemark__escaped(expression) ~ "'") %}
         {% endfor %}
     {% endif %}
     {% for name, value in (config.get('tblproperties') or {}).items() %}

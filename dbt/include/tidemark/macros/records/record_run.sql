@@ -1,38 +1,38 @@
 {# After the last node: one commit. A command that read nothing and in which nothing failed leaves no record. #}
-{% macro record_run(results) %}
+{% macro tidemark__record_run(results) %}
     {% if not execute or adapter.reads_past() or flags.WHICH not in ('build', 'run', 'test', 'seed', 'snapshot') %}
         {{ return('') }}
     {% endif %}
-    {% set checkpoints = dbt.moved_checkpoints(results) %}
+    {% set checkpoints = dbt.tidemark__moved_checkpoints(results) %}
     {% set rows = [] %}
     {% for result in results if result.node.resource_type == 'model' and result.status in ('success', 'error') %}
-        {% set state = dbt.state_of_run(result) %}
+        {% set state = dbt.tidemark__state_of_run(result) %}
         {% if state != 'nothing new' %}
-            {% do rows.append(dbt.model_run_row(result, state)) %}
+            {% do rows.append(dbt.tidemark__model_run_row(result, state)) %}
         {% endif %}
     {% endfor %}
     {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
-    {% set tables = dbt.tables_written(results) %}
+    {% set tables = dbt.tidemark__tables_written(results) %}
     {% if (rows or checkpoints or failed or tables) and not var('rebuild_plan', false) %}
-        {% set run = dbt.run_row(results, failed) %}
+        {% set run = dbt.tidemark__run_row(results, failed) %}
         {% do run.update(model_runs=rows, checkpoints=checkpoints, tables_written=tables) %}
-        {% do adapter.record_run(dbt.ops_table('runs'), run) %}
+        {% do adapter.record_run(dbt.tidemark__ops_table('runs'), run) %}
         {% do adapter.report_lineage(run, results) %}
     {% endif %}
-    {% do dbt.drop_cached_views() %}
-    {% do dbt.stop_signing() %}
+    {% do dbt.tidemark__drop_cached_views() %}
+    {% do dbt.tidemark__stop_signing() %}
 {% endmacro %}
 
-{% macro state_of_run(result) %}
-    {% set states = dbt.window_states(result.node) | reject('equalto', 'nothing new') | list %}
+{% macro tidemark__state_of_run(result) %}
+    {% set states = dbt.tidemark__window_states(result.node) | reject('equalto', 'nothing new') | list %}
     {{ return(states | first if states else 'nothing new' if result.status == 'success' else 'not read') }}
 {% endmacro %}
 
-{% macro run_row(results, failed) %}
+{% macro tidemark__run_row(results, failed) %}
     {% set models = results | selectattr('node.resource_type', 'equalto', 'model') | list %}
     {% set tests = results | selectattr('node.resource_type', 'in', ('test', 'unit_test')) | list %}
     {% set written = namespace(count=0) %}
-    {% for result in models if dbt.run_state('written').get(result.node.unique_id, {}).get('version') is not none and result.status == 'success' %}
+    {% for result in models if dbt.tidemark__run_state('written').get(result.node.unique_id, {}).get('version') is not none and result.status == 'success' %}
         {% set written.count = written.count + 1 %}
     {% endfor %}
     {% set succeeded = models | selectattr('status', 'equalto', 'success') | list | length %}
@@ -45,16 +45,16 @@
         'models_skipped': models | selectattr('status', 'equalto', 'skipped') | list | length,
         'tests_passed': tests | selectattr('status', 'equalto', 'pass') | list | length,
         'tests_failed': failed_tests | length, 'failed_tests': failed_tests | map(attribute='node.unique_id') | list,
-        'dbt_version': dbt_version, 'target': target.name, 'undone_runs': [], 'failed_audits': dbt.failed_audits()
+        'dbt_version': dbt_version, 'target': target.name, 'undone_runs': [], 'failed_audits': dbt.tidemark__failed_audits()
     })) }}
 {% endmacro %}
 
-{% macro failed_audits() %}
+{% macro tidemark__failed_audits() %}
     {% set rows = [] %}
-    {% for unique_id, audit in dbt.run_state('failed_audits').items() %}
+    {% for unique_id, audit in dbt.tidemark__run_state('failed_audits').items() %}
         {% for name, count in audit.failures.items() %}
             {% do rows.append({
-                'model': dbt.table_name(dbt.relation_of(graph.nodes[unique_id])), 'test': name, 'failures': count, 'batch': audit.batch
+                'model': dbt.tidemark__table_name(dbt.tidemark__relation_of(graph.nodes[unique_id])), 'test': name, 'failures': count, 'batch': audit.batch
             }) %}
         {% endfor %}
     {% endfor %}

@@ -1,7 +1,7 @@
 {# The number of landed rows that a model's run accounts for in this command, or none if it did not run: the versions that
    its SQL counts as `_versions`, else its rows. #}
-{% macro accounted_rows(unique_id) %}
-    {% set wrote = dbt.run_state('written').get(unique_id) %}
+{% macro tidemark__accounted_rows(unique_id) %}
+    {% set wrote = dbt.tidemark__run_state('written').get(unique_id) %}
     {% if not wrote %}
         {{ return(none) }}
     {% elif wrote.get('versions') is none and wrote.get('sql') %}
@@ -19,17 +19,17 @@
         {{ return('select 1 as found from ' ~ accepted ~ ' cross join ' ~ rejected) }}
     {% endif %}
     {# rows that came to nothing change no table, so this test is always looked at #}
-    {% do dbt.run_state('unsettled').update({model.unique_id: true}) %}
-    {% set ids = [dbt.model_of(accepted).unique_id, dbt.model_of(rejected).unique_id] %}
-    {% set windows = dbt.run_state('windows') %}
+    {% do dbt.tidemark__run_state('unsettled').update({model.unique_id: true}) %}
+    {% set ids = [dbt.tidemark__model_of(accepted).unique_id, dbt.tidemark__model_of(rejected).unique_id] %}
+    {% set windows = dbt.tidemark__run_state('windows') %}
     {% set accepted_windows = windows.get(ids[0], {}).values() | list %}
     {% set counts = {'rows_read': 0, 'rows_accepted': 0, 'rows_rejected': 0} %}
-    {% if accepted_windows and dbt.run_state('written').get(ids[0]) and dbt.run_state('written').get(ids[1])
+    {% if accepted_windows and dbt.tidemark__run_state('written').get(ids[0]) and dbt.tidemark__run_state('written').get(ids[1])
         and accepted_windows | map(attribute='message') | list == windows.get(ids[1], {}).values() | map(attribute='message') | list %}
         {% for window in accepted_windows %}
-            {% do counts.update(rows_read=counts.rows_read + dbt.read_metrics(dbt.relation_named(window.source), window).rows) %}
+            {% do counts.update(rows_read=counts.rows_read + dbt.tidemark__read_metrics(dbt.tidemark__relation_named(window.source), window).rows) %}
         {% endfor %}
-        {% do counts.update(rows_accepted=dbt.accounted_rows(ids[0]), rows_rejected=dbt.accounted_rows(ids[1])) %}
+        {% do counts.update(rows_accepted=dbt.tidemark__accounted_rows(ids[0]), rows_rejected=dbt.tidemark__accounted_rows(ids[1])) %}
     {% endif %}
     {{ return(
         'select * from values (' ~ counts.values() | join(', ') ~ ') as counted (' ~ counts.keys() | join(', ') ~ ') '

@@ -1,6 +1,6 @@
 {# The types of a table's columns by column name, in table order. #}
-{% macro columns_of(relation) %}
-    {% set log = dbt.log_of(relation) %}
+{% macro tidemark__columns_of(relation) %}
+    {% set log = dbt.tidemark__log_of(relation) %}
     {% if log %}
         {{ return(log.columns) }}
     {% endif %}
@@ -12,6 +12,6 @@
 {% endmacro %}
 
 {# A Delta table's log, if this process has it open; else none. #}
-{% macro log_of(relation) %}
-    {{ return(adapter.delta_log(dbt.table_name(relation)) if dbt.table_format() == 'delta' else none) }}
+{% macro tidemark__log_of(relation) %}
+    {{ return(adapter.delta_log(dbt.tidemark__table_name(relation)) if dbt.tidemark__table_format() == 'delta' else none) }}
 {% endmacro %}

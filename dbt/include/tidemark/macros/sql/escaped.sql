@@ -1,4 +1,4 @@
 {# Escapes text for a Spark SQL string literal in single quotes. #}
-{% macro escaped(text) %}
+{% macro tidemark__escaped(text) %}
     {{ return(text | string | replace('\\', '\\\\') | replace("'", "\\'")) }}
 {% endmacro %}

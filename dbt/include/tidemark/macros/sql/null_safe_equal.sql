@@ -1,5 +1,5 @@
-{% macro null_safe_equal(left, right, columns) %}
+{% macro tidemark__null_safe_equal(left, right, columns) %}
     {%- for column in columns -%}
-        {{ left }}.{{ dbt.quoted(column) }} <=> {{ right }}.{{ dbt.quoted(column) }}{{ ' and ' if not loop.last }}
+        {{ left }}.{{ dbt.tidemark__quoted(column) }} <=> {{ right }}.{{ dbt.tidemark__quoted(column) }}{{ ' and ' if not loop.last }}
     {%- endfor -%}
 {% endmacro %}

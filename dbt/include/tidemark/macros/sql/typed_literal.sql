@@ -1,4 +1,4 @@
 {# The literal of a value, given as text. #}
-{% macro typed_literal(value, type) %}
+{% macro tidemark__typed_literal(value, type) %}
     {{ return(adapter.typed_literal(value, type)) }}
 {% endmacro %}

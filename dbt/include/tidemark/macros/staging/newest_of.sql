@@ -2,16 +2,16 @@
 {% macro newest_of(rows) %}
     {% set unique_id = model.get('tested_node_unique_id') or model.unique_id %}
     {% set settings = adapter.config_of(unique_id) if execute else {} %}
-    {% set key = dbt.quoted(settings.get('unique_key')) %}
+    {% set key = dbt.tidemark__quoted(settings.get('unique_key')) %}
     {% if execute and not key %}
         {% do exceptions.raise_compiler_error(model.name ~ ': newest_of() needs unique_key in the config.') %}
     {% endif %}
     {% set order = [] %}
-    {% for column in dbt.as_list(settings.get('meta', {}).get('newest_by')) %}
-        {% do order.append(dbt.quoted(column) ~ ' desc') %}
+    {% for column in dbt.tidemark__as_list(settings.get('meta', {}).get('newest_by')) %}
+        {% do order.append(dbt.tidemark__quoted(column) ~ ' desc') %}
     {% endfor %}
     {% if execute and adapter.reads_retracted(unique_id) %}
-        {% do dbt.run_state('retracted').update({model.unique_id: ['_is_deleted', '_is_retracted']}) %}
+        {% do dbt.tidemark__run_state('retracted').update({model.unique_id: ['_is_deleted', '_is_retracted']}) %}
         {{ return(dbt.newest_since_retraction(rows, key, order)) }}
     {% endif %}
     select *

@@ -7,9 +7,9 @@
         {% endif -%}
         {% for rule in rules -%}
         when {{ rule[0] }} then {% if rule | length > 2 -%}
-        concat('{{ dbt.escaped(rule[1]) }}', {{ dbt.shown_value(rule[2]) }})
+        concat('{{ dbt.tidemark__escaped(rule[1]) }}', {{ dbt.tidemark__shown_value(rule[2]) }})
         {%- else -%}
-        '{{ dbt.escaped(rule[1]) }}'
+        '{{ dbt.tidemark__escaped(rule[1]) }}'
         {%- endif %}
         {% endfor -%}
     end

@@ -1,19 +1,19 @@
 {# The query: one row with the number of failures of each test, in the columns `_0`, `_1` and so on. #}
-{% macro failures_of(unique_ids) %}
+{% macro tidemark__failures_of(unique_ids) %}
     {% set parts = {} %}
     {% for unique_id in unique_ids %}
         {% set test = graph.nodes[unique_id] %}
-        {% set kind = dbt.counted_alike(test) ~ ' ' ~ dbt.windows_seen_by(test) %}
+        {% set kind = dbt.tidemark__counted_alike(test) ~ ' ' ~ dbt.tidemark__windows_seen_by(test) %}
         {% do parts.setdefault(kind, {}).update({'_' ~ loop.index0: test}) %}
     {% endfor %}
     {% set queries = [] %}
     {% for tests in parts.values() %}
-        {% set tables = dbt.tables_seen_by(tests.values() | first) %}
+        {% set tables = dbt.tidemark__tables_seen_by(tests.values() | first) %}
         {% if tables | length == 1 %}
-            {% do queries.append(dbt.failures_in_rows(tests, dbt.gained_rows(tables[0][0]))) %}
+            {% do queries.append(dbt.tidemark__failures_in_rows(tests, dbt.tidemark__gained_rows(tables[0][0]))) %}
         {% else %}
-            {% do queries.append(dbt.failures_in_totals(
-                tests, dbt.signed_rows([{'relation': tables[0][0]}, {'relation': tables[1][0], 'read_by': tables[0][0]}])
+            {% do queries.append(dbt.tidemark__failures_in_totals(
+                tests, dbt.tidemark__signed_rows([{'relation': tables[0][0]}, {'relation': tables[1][0], 'read_by': tables[0][0]}])
             )) %}
         {% endif %}
     {% endfor %}
@@ -21,17 +21,17 @@
 {% endmacro %}
 
 {# Same arguments as `failures_in_totals`: the tests by column name. #}
-{% macro failures_in_rows(tests, rows) %}
+{% macro tidemark__failures_in_rows(tests, rows) %}
     select
         {% for name, test in tests.items() -%}
         {%- set where = test.config.get('where') %}
-        count_if({{ '(' ~ where ~ ') and ' if where }}({{ dbt.failing_row(test) }})) as {{ name }}{{ ',' if not loop.last }}
+        count_if({{ '(' ~ where ~ ') and ' if where }}({{ dbt.tidemark__failing_row(test) }})) as {{ name }}{{ ',' if not loop.last }}
         {% endfor %}
     from {{ rows }}
 {% endmacro %}
 
 {# The failure condition of the generic test with this name. #}
-{% macro failing_row(test) %}
+{% macro tidemark__failing_row(test) %}
     {% set asked = test.test_metadata.kwargs %}
     {% set column = asked.column_name %}
     {% if test.test_metadata.name == 'not_null' %}
@@ -46,7 +46,7 @@
     {{ return(column ~ ' not in (' ~ quote ~ asked['values'] | join(quote ~ ', ' ~ quote) ~ quote ~ ')') }}
 {% endmacro %}
 
-{% macro failures_in_totals(tests, rows) %}
+{% macro tidemark__failures_in_totals(tests, rows) %}
     select
         {% for name in tests -%}
         if(coalesce(own.{{ name }}, 0) != coalesce(other.{{ name }}, 0), 1, 0) as {{ name }}{{ ',' if not loop.last }}

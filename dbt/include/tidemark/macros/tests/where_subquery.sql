@@ -9,19 +9,19 @@
         {% do exceptions.raise_compiler_error(model.name ~ ': same_total compares whole tables and does not support `where`.') %}
     {% endif %}
     {% set rows = relation %}
-    {% if execute and dbt.looks_at_rows(model) and dbt.has_versions(relation) %}
-        {% set rows = dbt.gained_rows(relation) %}
+    {% if execute and dbt.tidemark__looks_at_rows(model) and dbt.tidemark__has_versions(relation) %}
+        {% set rows = dbt.tidemark__gained_rows(relation) %}
     {% endif %}
     {{ return('(select * from ' ~ rows ~ ' where ' ~ where ~ ') dbt_subquery' if where else rows) }}
 {% endmacro %}
 
 {# True if each row passes or fails by itself, whatever the other rows are and whenever it is checked. #}
-{% macro looks_at_rows(test) %}
+{% macro tidemark__looks_at_rows(test) %}
     {% set name = test.test_metadata.name if test.test_metadata else '' %}
-    {% set is_known = name in dbt.row_tests() or test.config.get('meta', {}).get('reads') == 'gained' %}
-    {{ return(is_known and not dbt.reads_more(test)) }}
+    {% set is_known = name in dbt.tidemark__row_tests() or test.config.get('meta', {}).get('reads') == 'gained' %}
+    {{ return(is_known and not dbt.tidemark__reads_more(test)) }}
 {% endmacro %}
 
-{% macro row_tests() %}
+{% macro tidemark__row_tests() %}
     {{ return(['not_null', 'accepted_values', 'in_range']) }}
 {% endmacro %}

@@ -1,45 +1,46 @@
 {# Why a test passes, if this is known without running its query, as text; or none. #}
-{% macro why_it_passes(test) %}
-    {% if test.unique_id in dbt.run_state('unsettled') or dbt.reads_more(test) %}
+{% macro tidemark__why_it_passes(test) %}
+    {% if test.unique_id in dbt.tidemark__run_state('unsettled') or dbt.tidemark__reads_more(test) %}
         {{ return(none) }}
     {% endif %}
     {% set states = [] %}
-    {% for below in dbt.dependencies(test) %}
-        {% set relation = dbt.relation_of(below) %}
-        {% if not dbt.has_versions(relation) %}
+    {% for below in dbt.tidemark__dependencies(test) %}
+        {% set relation = dbt.tidemark__relation_of(below) %}
+        {% if not dbt.tidemark__has_versions(relation) %}
             {{ return(none) }}
         {% endif %}
-        {% do states.append(dbt.tested_window(relation).state) %}
+        {% do states.append(dbt.tidemark__tested_window(relation).state) %}
     {% endfor %}
     {% if states | unique | list == ['nothing new'] %}
         {{ return('unchanged since it passed') }}
     {% endif %}
-    {% set proof = none if var('full_tests', false) else dbt.proof_of(test) %}
-    {{ return(proof or dbt.seen_with_others(test)) }}
+    {% set proof = none if var('full_tests', false) else dbt.tidemark__proof_of(test) %}
+    {{ return(proof or dbt.tidemark__seen_with_others(test)) }}
 {% endmacro %}
 
 {# What keeps failing rows of this test out of the table, as text; or none. #}
-{% macro proof_of(test) %}
-    {% set tables = dbt.dependencies(test) %}
+{% macro tidemark__proof_of(test) %}
+    {% set tables = dbt.tidemark__dependencies(test) %}
     {% set name = test.test_metadata.name if test.test_metadata else none %}
-    {% if name not in ('not_null', 'unique', 'unique_key') or tables | length != 1 or not dbt.is_built_in(test) %}
+    {% if name not in ('not_null', 'unique', 'unique_key') or tables | length != 1 or not dbt.tidemark__is_built_in(test) %}
         {{ return(none) }}
     {% endif %}
-    {% set relation = dbt.relation_of(tables[0]) %}
+    {% set relation = dbt.tidemark__relation_of(tables[0]) %}
     {% if name == 'not_null' %}
-        {% if test.test_metadata.kwargs.column_name ~ ' is not null' in dbt.by_format('enforced')(adapter.table_state(relation).properties) %}
+        {% if test.test_metadata.kwargs.column_name ~ ' is not null' in dbt.tidemark__by_format('enforced')(adapter.table_state(relation).properties) %}
             {{ return('a constraint of the table') }}
         {% endif %}
-    {% elif not test.config.get('where') and dbt.covers_the_key(test, tables[0].config) and dbt.was_written_once_a_key(tables[0], relation) %}
+    {% elif not test.config.get('where') and dbt.tidemark__covers_the_key(test, tables[0].config)
+        and dbt.tidemark__was_written_once_a_key(tables[0], relation) %}
         {{ return('written once a key') }}
     {% endif %}
     {{ return(none) }}
 {% endmacro %}
 
 {# True if everything since the test last passed is one commit of this command, which wrote no key twice. #}
-{% macro was_written_once_a_key(node, relation) %}
-    {% set written = dbt.run_state('written').get(node.unique_id, {}) %}
-    {% set window = dbt.tested_window(relation) %}
+{% macro tidemark__was_written_once_a_key(node, relation) %}
+    {% set written = dbt.tidemark__run_state('written').get(node.unique_id, {}) %}
+    {% set window = dbt.tidemark__tested_window(relation) %}
     {% if not written.get('once_a_key') or window.last != written.version %}
         {{ return(false) }}
     {% endif %}
@@ -50,8 +51,8 @@
 {% endmacro %}
 
 {# True if a test of uniqueness looks at all columns of a model's `unique_key`. #}
-{% macro covers_the_key(test, settings) %}
+{% macro tidemark__covers_the_key(test, settings) %}
     {% set asked = test.test_metadata.kwargs %}
-    {% set keys = dbt.as_list(settings.get('unique_key')) %}
-    {{ return(keys != [] and keys | reject('in', dbt.as_list(asked.columns or asked.column_name)) | list == []) }}
+    {% set keys = dbt.tidemark__as_list(settings.get('unique_key')) %}
+    {{ return(keys != [] and keys | reject('in', dbt.tidemark__as_list(asked.columns or asked.column_name)) | list == []) }}
 {% endmacro %}

@@ -4,6 +4,6 @@
     {%- if format == 'yyyy-MM-dd' -%}
     if({{ text }} rlike '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', try_cast({{ text }} as date), null)
     {%- else -%}
-    try_cast({{ dbt.day_of(text, dbt.time_pattern(format)) }} as date)
+    try_cast({{ dbt.tidemark__day_of(text, dbt.tidemark__time_pattern(format)) }} as date)
     {%- endif -%}
 {%- endmacro %}

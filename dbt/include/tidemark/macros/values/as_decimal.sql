@@ -1,7 +1,7 @@
 {# A number with an exponent has at most 15 digits: then it equals its decimal if both are the same double. #}
 {% macro as_decimal(column, precision=28, scale=9, decimal_mark='.', grouping=none, strip=none) -%}
     {%- set text = dbt.trimmed(column) -%}
-    {%- set number = dbt.bare_number(text, decimal_mark, grouping, strip) -%}
+    {%- set number = dbt.tidemark__bare_number(text, decimal_mark, grouping, strip) -%}
     {%- set decimal = 'try_cast(' ~ number ~ ' as decimal(' ~ precision ~ ', ' ~ scale ~ '))' -%}
     {%- set whole = '0|[1-9][0-9]*' ~ ('|[1-9][0-9]{0,2}([' ~ grouping ~ '][0-9]{3})+' if grouping else '') -%}
     {%- set mark = '[' ~ decimal_mark ~ ']' -%}
@@ -14,7 +14,7 @@
         {%- set before, after = '([+-]? ?' ~ sign ~ ' ?|' ~ sign ~ ' ?[+-]|[+-])?', '( ?' ~ sign ~ ')?' -%}
     {%- endif -%}
     case
-        when {{ text }} rlike '{{ dbt.escaped('^' ~ before ~ digits ~ after ~ '$') }}' then {{ decimal }}
+        when {{ text }} rlike '{{ dbt.tidemark__escaped('^' ~ before ~ digits ~ after ~ '$') }}' then {{ decimal }}
         {%- if not strip and not grouping %}
         when
             {{ text }} rlike '^[+-]?(?=[0-9{{ decimal_mark }}]{1,16}[eE])((0|[1-9][0-9]*){{ mark }}?[0-9]*|{{ mark }}[0-9]+)[eE][+-]?[0-9]{1,2}$'
@@ -25,10 +25,10 @@
 {%- endmacro %}
 
 {# The number as Spark reads it: with a point, without the other signs. #}
-{% macro bare_number(text, decimal_mark, grouping, strip) %}
+{% macro tidemark__bare_number(text, decimal_mark, grouping, strip) %}
     {% if decimal_mark == '.' and not grouping and not strip %}
         {{ return(text) }}
     {% endif %}
     {% set signs = decimal_mark ~ (grouping or '') ~ (strip or '') ~ (' ' if strip else '') %}
-    {{ return('translate(' ~ text ~ ", '" ~ dbt.escaped(signs) ~ "', '.')") }}
+    {{ return('translate(' ~ text ~ ", '" ~ dbt.tidemark__escaped(signs) ~ "', '.')") }}
 {% endmacro %}

@@ -1,3 +1,3 @@
 {% macro has_value(column, nulls=['']) -%}
-    lower({{ dbt.trimmed(column) }}) not in ({{ dbt.texts_in_sql(nulls) }})
+    lower({{ dbt.trimmed(column) }}) not in ({{ dbt.tidemark__texts_in_sql(nulls) }})
 {%- endmacro %}

@@ -1,5 +1,5 @@
 {# A regular expression for a format of Java's DateTimeFormatter, and the letters of its groups in their order. #}
-{% macro time_pattern(format) %}
+{% macro tidemark__time_pattern(format) %}
     {% set months = 'january|february|march|april|may|june|july|august|september|october|november|december' %}
     {% set months = months ~ '|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec' %}
     {% set known = {
@@ -19,7 +19,7 @@
         {% elif letter == 'S' %}
             {% set piece = '([0-9]{1,6})0*' %}
         {% elif letter in 'XZV' %}
-            {% set letter, piece = 'X', modules.re.sub('[(](?!Z)', '(?:', dbt.zone_pattern()) %}
+            {% set letter, piece = 'X', modules.re.sub('[(](?!Z)', '(?:', dbt.tidemark__zone_pattern()) %}
         {% elif letter in 'yMEa' %}
             {% do exceptions.raise_compiler_error("as_date and as_timestamp do not know '" ~ token ~ "' in the format '" ~ format ~ "'.") %}
         {% else %}
@@ -34,9 +34,9 @@
 {% endmacro %}
 
 {# SQL of one piece of a time: empty text if the value does not match. #}
-{% macro time_piece(text, time, letter) %}
+{% macro tidemark__time_piece(text, time, letter) %}
     {% if letter not in time.groups %}
         {{ return("''") }}
     {% endif %}
-    {{ return('regexp_extract(' ~ text ~ ", '" ~ dbt.escaped(time.pattern) ~ "', " ~ (time.groups.index(letter) + 1) ~ ')') }}
+    {{ return('regexp_extract(' ~ text ~ ", '" ~ dbt.tidemark__escaped(time.pattern) ~ "', " ~ (time.groups.index(letter) + 1) ~ ')') }}
 {% endmacro %}

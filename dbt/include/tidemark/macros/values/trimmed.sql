@@ -4,10 +4,10 @@
 {%- endmacro %}
 
 {# Texts as SQL, in lower case. #}
-{% macro texts_in_sql(texts) %}
+{% macro tidemark__texts_in_sql(texts) %}
     {% set literals = [] %}
-    {% for text in dbt.as_list(texts) %}
-        {% do literals.append("'" ~ dbt.escaped(text | lower) ~ "'") %}
+    {% for text in dbt.tidemark__as_list(texts) %}
+        {% do literals.append("'" ~ dbt.tidemark__escaped(text | lower) ~ "'") %}
     {% endfor %}
     {{ return(literals | join(', ')) }}
 {% endmacro %}

@@ -4,7 +4,7 @@
     {% if execute %}
     with versions as (
         select
-            {{ dbt.quoted(key) }},
+            {{ dbt.tidemark__quoted(key) }},
             {{ valid_from }} as valid_from,
             {{ valid_to }} as valid_to,
             {{ is_current }} as is_current
@@ -15,7 +15,7 @@
         select
             *,
             lead(valid_from) over (
-                partition by {{ dbt.quoted(key) }} order by valid_from, valid_to nulls last
+                partition by {{ dbt.tidemark__quoted(key) }} order by valid_from, valid_to nulls last
             ) as next_from
         from versions
     )

@@ -2,7 +2,7 @@
    passed are added up: the totals were equal then. #}
 {% test same_total(model, column_name, of, value) %}
     {% if execute %}
-    {% set rows = dbt.signed_rows([{'relation': model}, {'relation': of, 'read_by': model}]) %}
+    {% set rows = dbt.tidemark__signed_rows([{'relation': model}, {'relation': of, 'read_by': model}]) %}
     with totals as (
         select
             (select sum(_sign * {{ column_name }}) from {{ rows[0] }}) as total,

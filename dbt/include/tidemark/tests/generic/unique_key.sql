@@ -1,6 +1,6 @@
 {# No two rows share these columns; NULL counts as a value. #}
 {% test unique_key(model, columns) %}
     {% if execute %}
-    {{ dbt.repeated_keys(model, columns) }}
+    {{ dbt.tidemark__repeated_keys(model, columns) }}
     {% endif %}
 {% endtest %}

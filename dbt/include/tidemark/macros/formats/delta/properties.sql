@@ -1,4 +1,4 @@
-{% macro delta_properties(is_partitioned=false) %}
+{% macro tidemark__delta_properties(is_partitioned=false) %}
     {% set properties = {'delta.enableChangeDataFeed': 'true'} %}
     {% if is_partitioned %}
         {# else each of Spark's tasks writes a file of its own into each partition #}
@@ -8,6 +8,6 @@
 {% endmacro %}
 
 {# The setting whose value each commit carries. #}
-{% macro delta_signing() %}
+{% macro tidemark__delta_signing() %}
     {{ return('spark.databricks.delta.commitInfo.userMetadata') }}
 {% endmacro %}
