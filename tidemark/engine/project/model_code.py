@@ -21,7 +21,7 @@ PREFIX = "tidemark__"  # of the engine's macros; it does not count
 ROW_LOGIC = ("staging", "change_records")  # its macro folders that put row logic into a query
 DBT = ("dbt", "dbt_spark")
 TOKEN = re.compile(
-    r"\{\{-?\s*(?:config\(.*?\)|dbt\.plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
+    r"\{\{-?\s*(?:config\(.*?\)|dbt\.tidemark__plain_reads\(\))\s*-?\}\}|\{#.*?#\}|--[^\n]*|/\*.*?\*/|\s+"
     r"""|(?P<kept>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+|.)""",
     re.DOTALL,
 )
