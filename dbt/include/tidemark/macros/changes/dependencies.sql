@@ -22,10 +22,10 @@
     {{ return(found) }}
 {% endmacro %}
 
-{# The relations that the model's own SQL names. The tables below its views are not among them. #}
+{# The relations that the model's own SQL names, with that of ephemeral models. The tables below its views are not among them. #}
 {% macro tidemark__own_relations() %}
     {% set found = [] %}
-    {% for node in dbt.tidemark__dependencies(model) %}
+    {% for node in dbt.tidemark__read_by(model) %}
         {% do found.append(dbt.tidemark__relation_of(node)) %}
     {% endfor %}
     {{ return(found) }}

@@ -36,8 +36,8 @@
         {{ return(false) }}
     {% endif %}
     {% set found = load_relation(relation) %}
-    {% if found is none or found.is_delta or found.is_iceberg %}
-        {{ return(found is not none) }}
+    {% if found is none or found.is_view or found.is_delta or found.is_iceberg %}
+        {{ return(found is not none and not found.is_view) }}
     {% endif %}
     {# a table that was created in this command is in dbt's cache without its format #}
     {% for node in graph.nodes.values() if node.schema == relation.schema and node.get('alias') == relation.identifier
