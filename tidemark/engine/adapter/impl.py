@@ -142,11 +142,6 @@ class TidemarkAdapter(ModelsAdapter):
         return locks.lock_tables(names)
 
     @available
-    def lock_state(self, table: str) -> list[str]:
-        """Lock a state table for one commit, as `lock_tables` does, but wait for other processes."""
-        return locks.lock_state(table)
-
-    @available
     def unlock_tables(self, names: list[str]) -> None:
         """Unlock tables that `lock_tables` returned."""
         locks.unlock_tables(names)
@@ -229,13 +224,6 @@ class TidemarkAdapter(ModelsAdapter):
         """
         once(known, name, lambda: self.execute(f"cache lazy table {name} as {sql}"))
         return name
-
-    @available
-    def map_of(self, value: Any) -> dict[str, str | None]:
-        """Return a map of a result, which may be a text; an empty one for NULL."""
-        from tidemark.engine.adapter.map_text import map_of
-
-        return map_of(value) if isinstance(value, str) else value or {}
 
     @available
     def drop_view(self, name: str) -> None:

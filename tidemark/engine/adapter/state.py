@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from tidemark.base.errors import TidemarkError
 from tidemark.engine.adapter.locks import as_errors_of_dbt, lock_state, unlock_tables
 from tidemark.engine.adapter.past import PastAdapter
 from tidemark.engine.checkpoints import layout
-from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract, latest
+from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -61,11 +61,6 @@ class StateAdapter(PastAdapter):
                 return Checkpoints()
             where = f"unix_micros(ended_at) <= {self.past_end()}" if self.reads_past() else "true"
             return Checkpoints(map(Checkpoint.of, self._rows(layout.newest_query(str(runs), fields, where))))
-
-    @available
-    def latest_checkpoints(self, own: Sequence[Checkpoint]) -> list[Checkpoint]:
-        """Return the checkpoints of a model's latest run, one for each version of its table."""
-        return latest(own)
 
     @available
     def contract(self, **fingerprints: str) -> Contract:
