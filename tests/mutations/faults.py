@@ -193,8 +193,8 @@ FAULTS = (
     Fault(
         "a source deleted from, rebuilt, replaced",
         "tidemark/engine/decision/losses.py",
-        "    if checkpoint.source_id != now.id or age is None:\n",
-        "    return None\n    if checkpoint.source_id != now.id or age is None:\n",
+        "    if not now.has(checkpoint):\n",
+        "    return None\n    if not now.has(checkpoint):\n",
         "tests/tidemark/engine/decision/test_losses.py",
     ),
     Fault(

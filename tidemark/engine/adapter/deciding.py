@@ -11,7 +11,7 @@ from dbt.adapters.base.meta import available
 from dbt_common.exceptions import CompilationError
 
 from tidemark.engine import decision
-from tidemark.engine.adapter.tables import TablesAdapter
+from tidemark.engine.adapter.tables import TablesAdapter, name_of
 from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract, latest
 from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision import windows
@@ -51,18 +51,15 @@ class DecidingAdapter(TablesAdapter):
             model: fields of `Facts`, with `meta`, `has_table` and `declared`: the columns that its table may
                 gain.
         """
-        table = f"{relation.schema}.{relation.identifier}"
+        table = name_of(relation)
         looks_back = model["is_built"] or command.verifies or command.dates or command.columns
         read = [self._source(each, table, checkpoints, bool(looks_back)) for each in sources]
-        known = [
-            each.checkpoint for each in read if each.checkpoint and each.checkpoint.table_version is not None
-        ]
         meta = model["meta"]
-        return Facts(
+        facts = Facts(
             table,
             model["way"],
             model["is_built"],
-            self._own(relation, known) if model["has_table"] else None,
+            None,
             read,
             checkpoints,
             model["contract"] or Contract(),
@@ -74,6 +71,7 @@ class DecidingAdapter(TablesAdapter):
             self._look_for(relation, model["declared"]),
             command,
         )
+        return replace(facts, own=self._own(relation, facts.own_checkpoints)) if model["has_table"] else facts
 
     @available
     def change_window(self, facts: Facts, reading: Reading, relation: BaseRelation) -> Window:
@@ -82,19 +80,15 @@ class DecidingAdapter(TablesAdapter):
         Raises:
             CompilationError: if there is no such table, or it was not read by the runs before.
         """
-        name, now = f"{relation.schema}.{relation.identifier}", self.table_state(relation)
-        source = facts.source(name)
         try:
-            return windows.change_window(facts, reading, replace(source, now=now))
+            return windows.change_window(facts, reading, self._present(facts, relation))
         except windows.FirstReading as error:
             raise CompilationError(str(error)) from error
 
     @available
     def joined_window(self, facts: Facts, reading: Reading, relation: BaseRelation) -> Window:
         """Return what a model reads of a source by a plain `ref()` or `source()`."""
-        name, now = f"{relation.schema}.{relation.identifier}", self.table_state(relation)
-        source = facts.source(name)
-        return windows.joined_window(facts, reading, replace(source, now=now))
+        return windows.joined_window(facts, reading, self._present(facts, relation))
 
     @available
     def tested_window(
@@ -104,14 +98,13 @@ class DecidingAdapter(TablesAdapter):
         now = self.table_state(relation)
         if checkpoint and checkpoint.version is not None:
             now = self.state_since(relation, checkpoint.version)
-        name = f"{relation.schema}.{relation.identifier}"
-        return windows.tested_window(name, now, last, checkpoint, contract, full=full)
+        return windows.tested_window(name_of(relation), now, last, checkpoint, contract, full=full)
 
     def _source(
         self, given: Mapping[str, Any], table: str, checkpoints: Checkpoints, looks_back: bool
     ) -> Source:
         relation = given["relation"]
-        name = f"{relation.schema}.{relation.identifier}"
+        name = name_of(relation)
         checkpoint = checkpoints.of(table, name)
         now: TableState | None = None
         if given["has_versions"]:
@@ -119,6 +112,9 @@ class DecidingAdapter(TablesAdapter):
             if looks_back and checkpoint and checkpoint.version is not None:
                 now = self.state_since(relation, checkpoint.version)
         return Source(name, now, checkpoint, given["is_view"], given["is_landed"], given["is_named"])
+
+    def _present(self, facts: Facts, relation: BaseRelation) -> Source:
+        return replace(facts.source(name_of(relation)), now=self.table_state(relation))
 
     def _own(self, relation: BaseRelation, known: Sequence[Checkpoint]) -> TableState:
         oldest = min((each.table_version or 0 for each in latest(known)), default=None)

@@ -34,7 +34,7 @@ class TablesAdapter(StateAdapter):
         Raises:
             CompilationError: if a command that runs models finds no table.
         """
-        name = _name(relation)
+        name = name_of(relation)
         if name not in self._tables:
             if not self.is_there(relation):
                 return self._missing(relation)
@@ -45,7 +45,7 @@ class TablesAdapter(StateAdapter):
     @available
     def known_state(self, relation: BaseRelation) -> TableState | None:
         """Return the state of a table if this command has read it."""
-        return self._tables.get(_name(relation))
+        return self._tables.get(name_of(relation))
 
     @available
     def version_now(self, relation: BaseRelation) -> int:
@@ -55,7 +55,7 @@ class TablesAdapter(StateAdapter):
     @available
     def forget_table(self, relation: BaseRelation) -> None:
         """Let the next reader of a table's state read it again, because the table was replaced or altered."""
-        self._tables.pop(_name(relation), None)
+        self._tables.pop(name_of(relation), None)
 
     @available
     def state_since(self, relation: BaseRelation, version: int) -> TableState:
@@ -78,7 +78,7 @@ class TablesAdapter(StateAdapter):
         lake: Any = self
         if lake.table_format() == ICEBERG:
             return self._iceberg_commits(relation)
-        log = lake.delta_log(_name(relation))
+        log = lake.delta_log(name_of(relation))
         rows = log.commits(number) if log else self._rows(f"describe history {relation} limit {number}")
         return [delta_commit(_with_maps(row), lake.has_one_session()) for row in rows]
 
@@ -99,7 +99,7 @@ class TablesAdapter(StateAdapter):
     def columns_of(self, relation: BaseRelation) -> list[str]:
         """Return the names of a table's columns."""
         lake: Any = self
-        log = lake.delta_log(_name(relation)) if lake.table_format() == DELTA else None
+        log = lake.delta_log(name_of(relation)) if lake.table_format() == DELTA else None
         return (
             list(log.columns) if log else [column.name for column in lake.get_columns_in_relation(relation)]
         )
@@ -108,7 +108,7 @@ class TablesAdapter(StateAdapter):
         lake: Any = self
         if lake.table_format() == ICEBERG:
             return self._iceberg_state(relation)
-        log = lake.delta_log(_name(relation))
+        log = lake.delta_log(name_of(relation))
         if log:
             return TableState(**log.state())
         detail = self._rows(f"describe detail {relation}")[0]
@@ -145,10 +145,11 @@ class TablesAdapter(StateAdapter):
         todo = f"Land it first: `tidemark land {relation.identifier}`."
         if not is_landed:
             todo = f"Build it first: `dbt build --select {relation.identifier}`."
-        raise CompilationError(f"{_name(relation)} does not exist yet. {todo}")
+        raise CompilationError(f"{name_of(relation)} does not exist yet. {todo}")
 
 
-def _name(relation: BaseRelation) -> str:
+def name_of(relation: BaseRelation) -> str:
+    """Return `schema.table`, the name of a relation in the state tables."""
     return f"{relation.schema}.{relation.identifier}"
 
 

@@ -24,7 +24,6 @@ class Source:
         is_view: whether it is a view, whose tables are sources, too.
         is_landed: whether a feed lands it.
         is_named: whether the model's own SQL names it; else a view does.
-        is_joined: whether it is read by a plain `ref()` or `source()`.
     """
 
     name: str
@@ -33,7 +32,6 @@ class Source:
     is_view: bool = False
     is_landed: bool = False
     is_named: bool = True
-    is_joined: bool = True
 
     @property
     def known(self) -> Checkpoint:

@@ -32,12 +32,11 @@ def lost_history(name: str, now: TableState, checkpoint: Checkpoint, is_landed: 
     """
     version = checkpoint.version
     assert version is not None  # noqa: S101  # of a watermark
-    age = now.age(version)
-    if checkpoint.source_id != now.id or age is None:
+    if not now.has(checkpoint):
         if now.format == DELTA:
             return f"{name} was replaced after version {version} was read"
         return f"{name} was replaced after snapshot {version} was read, or that snapshot was expired"
-    if age == 0:
+    if now.age(version) == 0:
         return None
     look = _lost_in_delta if now.format == DELTA else _lost_in_iceberg
     return look(name, now, version, is_landed)
@@ -46,19 +45,16 @@ def lost_history(name: str, now: TableState, checkpoint: Checkpoint, is_landed: 
 def lost_version(source: Source) -> str | None:
     """Return why a joined table is no longer available at its checkpoint; None if it is."""
     now, checkpoint = source.versioned
-    is_known = checkpoint.kind == JOINED and checkpoint.source_id == now.id and checkpoint.version is not None
-    if not is_known or now.age(checkpoint.version or 0) is None:
-        return f"{source.name} was replaced"
-    return None
+    is_there = checkpoint.kind == JOINED and now.has(checkpoint)
+    return None if is_there else f"{source.name} was replaced"
 
 
 def lost_join(source: Source) -> str | None:
     """Return why a joined table may return other rows than at its checkpoint; None if it does not."""
     now, checkpoint = source.versioned
-    if checkpoint.kind == JOINED and checkpoint.source_id == now.id and checkpoint.version is not None:
-        age = now.age(checkpoint.version)
+    if checkpoint.kind == JOINED and checkpoint.version is not None and now.has(checkpoint):
         commits = now.since(checkpoint.version)
-        if age is not None and len(commits) == age and not may_change_rows(commits):
+        if len(commits) == now.age(checkpoint.version) and not may_change_rows(commits):
             return None
     return f"{source.name} changed, and is joined as it is"
 

@@ -89,6 +89,6 @@ def _unavailable(facts: Facts, source: Source) -> str | None:
     if source.checkpoint.kind == JOINED:
         return lost_join(source)
     now, checkpoint = source.versioned
-    if checkpoint.source_id != now.id or now.age(source.checkpoint.version) is None:
+    if not now.has(checkpoint):
         return f"{source.name} no longer has version {checkpoint.version}"
     return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tidemark.engine.checkpoints.rows import Checkpoint
 from tidemark.engine.decision.commits import Commit
 
 DELTA, ICEBERG = "delta", "iceberg"
@@ -43,6 +44,11 @@ class TableState:
         if version in known:
             return known.index(version)
         return len(known) if version == 0 and self.goes_back_to_the_start(self.commits) else None
+
+    def has(self, checkpoint: Checkpoint) -> bool:
+        """Return whether it is the table that a checkpoint names, and still has the version that was read."""
+        is_same = checkpoint.source_id == self.id and checkpoint.version is not None
+        return is_same and self.age(checkpoint.version or 0) is not None
 
     def since(self, version: int) -> Sequence[Commit]:
         """Return the commits after a version, newest first; all that are known if the version is not."""

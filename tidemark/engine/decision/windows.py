@@ -44,9 +44,7 @@ def change_window(facts: Facts, reading: Reading, source: Source) -> Window:
     assert now is not None  # noqa: S101
     window = Window(source.name, reading.state, CHANGES, now.id, last=now.version)
     if reading.state in (VERIFY, REBUILD):
-        is_there = checkpoint and checkpoint.source_id == now.id and checkpoint.version is not None
-        known = checkpoint.version if checkpoint and is_there else None
-        version = known if known is not None and now.age(known) is not None else None
+        version = checkpoint.version if checkpoint and now.has(checkpoint) else None
         window.last = now.version if version is None else version
         window.message = f"as of version {window.last}"
         window.unproven = "never read" if not checkpoint else "another table" if version is None else None
