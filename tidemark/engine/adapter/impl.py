@@ -23,8 +23,8 @@ from tidemark.engine.adapter import locks, shown_seeds, staged
 from tidemark.engine.adapter.around_hooks import attach
 from tidemark.engine.adapter.columns import LakeColumn, described, lake_columns
 from tidemark.engine.adapter.connections import TidemarkConnectionManager
-from tidemark.engine.adapter.models import ModelsAdapter
 from tidemark.engine.adapter.once import Once, once
+from tidemark.engine.adapter.stages import StagesAdapter
 from tidemark.engine.adapter.traces import hide_own_macros
 from tidemark.lake.cached_view import drop_cached_view
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SIGNING = threading.Lock()
 
 
-class TidemarkAdapter(ModelsAdapter):
+class TidemarkAdapter(StagesAdapter):
     """dbt-spark's adapter for a lake.
 
     On a target with an embedded Spark, a command that uses Spark locks the lake when it starts. The

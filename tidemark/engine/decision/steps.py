@@ -27,7 +27,7 @@ class Addition(StrEnum):
 
     CHANGES = "changes"  # from the changes of the sources, or the difference of the whole query
     PARTITIONS = "partitions"  # the partitions that the query names are replaced
-    BAG = "bag"  # the table is replaced if its rows differ: there is no key
+    BAG = "bag"  # what differs from the whole query: there is no key
     MERGE = "merge"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -19,6 +19,7 @@ from tidemark.engine.incremental.plan import NESTED, Plan, Request, choose_plan,
 from tidemark.engine.incremental.proven_key import Keys, proven_key
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.spelling import plain
+from tidemark.engine.incremental.stages import Staged, staged
 from tidemark.engine.incremental.tree import Block, Leaf, Node, render
 from tidemark.engine.incremental.unsupported import Unsupported
 
@@ -69,8 +70,6 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
         request = replace(request, never_null=request.never_null | spark.never_null)
         if not request.key and not request.partition:
             request = replace(request, key=_key_of(parsed, request.types, request.known_keys))
-            if not request.key:
-                return full(request, "it has no unique_key, and its query tells none")
         return choose_plan(parsed.tree, request)
     except Unsupported as found:
         return full(request, found.where)
@@ -78,6 +77,35 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
         is_of_spark = isinstance(error, PySparkException)
         what = "Spark does not take it in another spelling" if is_of_spark else "an error in its analysis"
         return full(request, f"{what}: {plain_message(str(error)).partition(chr(10))[0]}")
+
+
+def staged_of(
+    spark: Spark,
+    sql: str,
+    request: Request,
+    name: Callable[[int], str],
+    types_of: Callable[[str], Mapping[str, str]],
+) -> Staged | None:
+    """Return a query in stages, if no single step maintains it.
+
+    Args:
+        spark: describes tables, functions and queries.
+        sql: the query.
+        request: what its plan is made from.
+        name: the table of the stage of a number from 1 on.
+        types_of: the types of a query's columns (SQL), in Spark's words.
+
+    Returns:
+        None if it is computed in full.
+    """
+    with suppress(Exception):  # at worst the run is slow
+        parsed = parse(sql, spark)
+        checked(spark, parsed)
+        request = replace(request, never_null=request.never_null | spark.never_null)
+        if not request.key and not request.partition:
+            request = replace(request, key=_key_of(parsed, request.types, request.known_keys))
+        return staged(parsed.tree, request, name, lambda node: types_of(render(node, _table).sql("spark")))
+    return None
 
 
 def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> list[str]:

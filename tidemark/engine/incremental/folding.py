@@ -49,7 +49,8 @@ def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
     sums = ["sum(__tidemark_net) as __tidemark_rows"]
     for number, measure in enumerate(aggregate.measures):
         sums += _sums(number, measure)
-    query = f"select {quoted(keys)}, {', '.join(sums)} from ({net}) as net group by {quoted(keys)}"
+    by = f"group by {quoted(keys)}" if keys else "having count(*) > 0"
+    query = f"select {', '.join([*map(in_backticks, keys), *sums])} from ({net}) as net {by}"
     parsed: exp.Query = exp.maybe_parse(query, dialect="spark")
     rows = delta(_rows(aggregate, keys, values), changed).subquery("__tidemark_rows")
     next(table for table in parsed.find_all(exp.Table) if table.name == "__tidemark_rows").replace(rows)
@@ -120,10 +121,11 @@ def folded(aggregate: Aggregate, groups: str, table: str, types: dict[str, str])
         # nothing counts the rows of a group: it may be empty if it lost more rows than it gained
         lost.append("present.__tidemark_is_present and changed.__tidemark_rows < 0")
         rows = "if(present.__tidemark_is_present, 1, changed.__tidemark_rows)"
-    on = " and ".join(
+    pairs = [
         f"changed.`__tidemark_key_{number}` <=> present.{in_backticks(name)}"
         for number, name in enumerate(aggregate.keys)
-    )
+    ]
+    on = " and ".join(pairs) or "true"
     any_lost = " or ".join(f"coalesce({one}, false)" for one in lost) or "false"
     return (
         f"select {', '.join(columns)}, ({any_lost}) and {rows} <> 0 as {LOST}, {rows} = 0 as {DELETED} "

@@ -12,12 +12,13 @@ from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.deltas import bytes_of, bytes_read, delta
 from tidemark.engine.incremental.folding import DELETED, changed_groups, folded, suspects
 from tidemark.engine.incremental.measures import Aggregate, aggregate_of, is_small, may_overflow
-from tidemark.engine.incremental.readings import SIGN, clashing, filled, quoted
+from tidemark.engine.incremental.readings import SIGN, clashing, filled, present, quoted
 from tidemark.engine.incremental.regions import Regions, choose_regions
-from tidemark.engine.incremental.tree import Node, leaves, reads
+from tidemark.engine.incremental.tree import Node, leaves, reads, render
 from tidemark.engine.incremental.unsupported import Unsupported
 
 Readings = Mapping[str, Mapping[str, str]]
+NET = "__tidemark_net"  # how many copies of a row of the result come, or go if it is negative
 VALUE = "`__tidemark_value`"  # stands for the expression in a condition on a region's values
 NESTED = ("array", "struct", "map", "variant", "interval")
 FLOATING = ("float", "double")
@@ -28,7 +29,7 @@ class Request:
     """What a plan is made from.
 
     Attributes:
-        key: the columns of the model's key.
+        key: the columns of the model's key; empty if rows may repeat.
         types: the types of its columns, by name.
         changed: the tables that changed since the model's last run.
         never_null: columns of its sources that hold no NULL, as `schema.table.column`.
@@ -88,10 +89,15 @@ class Plan:
         """Return whether the plan reads the rows of a table at the version of the last run."""
         probe = {table: {**one, "previous": "__tidemark_previous_rows"} for table, one in readings.items()}
         if self.way == "rows":
-            return "__tidemark_previous_rows" in self.changed_rows(probe)
+            return "__tidemark_previous_rows" in self.net_rows(probe)
         return "__tidemark_previous_rows" in (
             self.changed_groups(probe) if self.way == "folded" else self.touched(probe)
         )
+
+    def whole(self, readings: Readings) -> str:
+        """Return SQL for all rows of the query."""
+        assert self.root is not None  # noqa: S101
+        return filled(render(self.root, present), readings)
 
     def touched(self, readings: Readings) -> str:
         """Return SQL for the touched regions."""
@@ -118,6 +124,15 @@ class Plan:
         semi = f" left semi join {touched} as touched on {on}" if touched else ""
         return f"select {columns} from ({query}) as result{semi} where {' and '.join(kept)}"
 
+    def net_rows(self, readings: Readings) -> str:
+        """Return SQL for the distinct rows of the result that come or go, with the number of copies."""
+        assert self.root is not None  # noqa: S101
+        rows = filled(delta(self.root, self.request.changed), readings)
+        return (
+            f"select {any_of_equal(self.request.types)}, sum(`{SIGN}`) as {NET} from ({rows}) as rows "
+            f"group by {self._equal()} having sum(`{SIGN}`) <> 0"
+        )
+
     def changed_rows(self, readings: Readings) -> str:
         """Return SQL for the changed rows of the result, with their flags.
 
@@ -125,17 +140,11 @@ class Plan:
         before. Where the table has one, the query returns two rows of one key, and the run must stop as a
         rebuild would.
         """
-        assert self.root is not None  # noqa: S101
         columns, key = quoted(self.request.types), quoted(self.request.key)
-        rows = filled(delta(self.root, self.request.changed), readings)
-        net = (
-            f"select {any_of_equal(self.request.types)}, sum(`{SIGN}`) as __tidemark_net "
-            f"from ({rows}) as rows "
-            f"group by {self._equal()} having sum(`{SIGN}`) <> 0"
-        )
         by_key = (
             f"select *, max(__tidemark_net) over (partition by {key}) as __tidemark_best, "
-            f"min(__tidemark_net) over (partition by {key}) as __tidemark_least from ({net}) as net"
+            f"min(__tidemark_net) over (partition by {key}) as __tidemark_least "
+            f"from ({self.net_rows(readings)}) as net"
         )
         repeated = (
             f"(select {columns}, __tidemark_net, __tidemark_best, __tidemark_least, "

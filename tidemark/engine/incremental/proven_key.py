@@ -49,6 +49,8 @@ def _of_block(block: Block, known: Keys) -> tuple[str, ...] | None:
     if any(map(_gives_several_rows, block.outputs.values())):
         return None
     groups = Shape(block).groups
+    if groups == []:  # one row, of which the constants tell the place in a union
+        return tuple(name for name, one in block.outputs.items() if isinstance(one, exp.Literal)) or None
     return _of_source(block, known) if groups is None else _named(block, groups)
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from sqlglot import exp
 
 from tidemark.engine.incremental.links import ADDED
+from tidemark.engine.incremental.partials import STAGED, of_core
+from tidemark.engine.incremental.peeling import Peeled, over, without_limit
 from tidemark.engine.incremental.shape import Shape
-from tidemark.engine.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation, leaves
+from tidemark.engine.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation, leaves, tables_of
 from tidemark.engine.incremental.unsupported import Unsupported
 
 HISTORY = "__tidemark_history"
+PLACE = "__tidemark_place"
 
 
 def lifted(node: Node) -> Node:
@@ -29,6 +32,8 @@ def lifted(node: Node) -> Node:
         return Leaf(node.table, {**node.columns, HISTORY: "int"})
     if isinstance(node, SetOperation):
         return SetOperation(node.operation, lifted(node.left), lifted(node.right))
+    if (peeled := without_limit(node)) is not None:
+        return _limited(node, peeled)
     shape = Shape(node)
     select = node.select.copy()
     block = Block(select)
@@ -49,6 +54,36 @@ def lifted(node: Node) -> Node:
         if not group.args.get("all"):
             group.append("expressions", history.copy())
         select.set("group", group)
+    return block
+
+
+def _limited(node: Block, peeled: Peeled) -> Block:
+    """Return a lifted query with LIMIT: the first rows of each history."""
+    top = peeled.top(Leaf("", dict.fromkeys(peeled.core.names, "string")))
+    assert isinstance(top, Block)  # noqa: S101
+    first, last = (node.select.args.get(part) for part in ("offset", "limit"))
+    skipped = first.expression.copy() if first else exp.Literal.number(0)
+    place = exp.Window(
+        this=exp.RowNumber(), partition_by=[_history(STAGED)], order=top.select.args["order"].copy()
+    )
+    columns = [of_core(name) for name in node.names]
+    inner = exp.select(*(exp.alias_(one, one.name, quoted=True) for one in columns))
+    inner = inner.select(
+        exp.alias_(place, PLACE, quoted=True), exp.alias_(_history(STAGED), HISTORY, quoted=True)
+    )
+    conditions: list[exp.Expr] = [exp.GT(this=of_core(PLACE), expression=skipped.copy())]
+    if last:
+        end = exp.Add(this=skipped, expression=last.expression.copy())
+        conditions.append(exp.LTE(this=of_core(PLACE), expression=end))
+    outer = exp.select(*(exp.alias_(one.copy(), one.name, quoted=True) for one in columns))
+    outer = outer.select(exp.alias_(_history(STAGED), HISTORY, quoted=True)).where(*conditions)
+    return _over(outer, _over(inner, lifted(peeled.core)))
+
+
+def _over(select: exp.Select, node: Node) -> Block:
+    """Return a SELECT of columns of `staged` over a query."""
+    block = over(select, Leaf("", {}))
+    block.items[STAGED].node = node
     return block
 
 
@@ -80,6 +115,8 @@ def _within(node: Node, outer: exp.Expr, kind: str) -> Node:
         raise Unsupported("a subquery in a join condition")
     if not isinstance(node, Block):
         raise Unsupported("a subquery with union")
+    if tables_of(outer) & node.items.keys():
+        raise Unsupported("a subquery with the alias of a source outside of it")
     select = node.select
     inner = select.expressions[-1].unalias().copy()
     if kind in ("in", "not in", "scalar"):

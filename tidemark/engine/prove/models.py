@@ -117,8 +117,6 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
     key = _columns(node.config.get("unique_key")) or _columns(
         proven_key(parsed.tree, keys_below(manifest, node.unique_id))
     )
-    if not key and not _partition(node):
-        return Candidate(name, None, "computed in full: its query tells no key", findings)
     model = Model(
         node.name,
         name,

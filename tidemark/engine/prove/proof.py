@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.measures import aggregate_of
 from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_plan
-from tidemark.engine.incremental.readings import filled, present, previous, quoted
-from tidemark.engine.incremental.regions import Regions
+from tidemark.engine.incremental.readings import filled, present, quoted
+from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Leaf, Node, render
+from tidemark.engine.prove.chains import lifted_plan, rows_after, run_stages, table_of
 from tidemark.engine.prove.drawing import Drawn, Row, Table
-from tidemark.engine.prove.lifting import HISTORY, lifted
+from tidemark.engine.prove.lifting import HISTORY
 from tidemark.engine.prove.roles import depends_on_order
 from tidemark.engine.prove.tables import register
-from tidemark.engine.prove.written import written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +35,7 @@ class Model:
         tables: its sources by `schema.table`.
         partition: the column whose partitions it replaces as a whole, or empty.
         allows_ties: whether its SQL allows the static check `tied_order`.
+        staged: its query in stages, for changes that one step does not maintain; None if there are none.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Model:
     tables: Mapping[str, Table]
     partition: str = ""
     allows_ties: bool = False
+    staged: Staged | None = None
 
     def request(self, changed: Iterable[str]) -> Request:
         """Return what a plan is made from after changes of some sources."""
@@ -60,7 +61,8 @@ class Tried:
     """What some histories showed.
 
     Attributes:
-        plan: the plan that was tried.
+        plan: the plan that was tried; with stages, that of the table over them.
+        stages: how the stages were brought up to date, in words.
         histories: how many were compared.
         repeated: how many were not, as the query gives two rows of one key.
         differing: the histories after which the table differs from its rebuild, with the rows that differ.
@@ -74,6 +76,7 @@ class Tried:
     differing: dict[int, list[Row]] = field(default_factory=dict)
     tied: dict[int, list[Row]] = field(default_factory=dict)
     allows_ties: bool = False
+    stages: tuple[str, ...] = ()
 
     @property
     def wrong(self) -> dict[int, list[Row]]:
@@ -97,17 +100,23 @@ def try_histories(
         Unsupported: if the query cannot be computed for many histories at once.
     """
     plan = choose_plan(model.tree, model.request(changed))
-    if plan.way == "full":
+    if plan.way == "full" and model.staged is None:
         return Tried(plan)
-    whole = _lifted(plan)
+    whole = lifted_plan(plan, model.tree)
     tried = Tried(plan, len(next(iter(drawn.values()))), allows_ties=model.allows_ties)
-    readings = _read(spark, model, whole, drawn)
+    readings: Readings = _read(spark, model, whole, drawn)
     repeated = _repeated(spark, whole)
     if repeated:  # a run would stop at these histories
         readings = _read(spark, model, whole, drawn, repeated)
     tried.repeated = len(repeated)
     tried.histories -= tried.repeated
-    with written(spark, model.name, whole, readings, commits=commits) as new:
+    over = whole
+    if plan.way == "full" and model.staged is not None:
+        chain = run_stages(spark, model.staged, plan.request, readings, commits=commits)
+        tried.plan, tried.stages, readings = chain.rest, chain.stages, chain.readings
+        over = lifted_plan(chain.rest, model.staged.rest)
+        table_of(spark, whole, readings)
+    with rows_after(spark, over, readings, commits=commits, name=model.name) as new:
         tried.differing = _differing(spark, whole, new.query)
     if new.stopped is not None:
         tried.differing = {new.stopped: tried.differing.get(new.stopped, [])}
@@ -124,7 +133,7 @@ def _read(
 ) -> dict[str, dict[str, str]]:
     """Make views of the sources, of the table before and of its rebuild; return what reads each source."""
     readings = register(spark, model.tables, drawn, without=without)
-    spark.sql(_query(whole, previous, readings)).createOrReplaceTempView("prove_table")
+    table_of(spark, whole, readings)
     spark.sql(_query(whole, present, readings)).createOrReplaceTempView("prove_rebuild")
     return readings
 
@@ -132,19 +141,6 @@ def _read(
 def _query(whole: Plan, read: Callable[[Leaf], exp.Query], readings: Readings) -> str:
     assert whole.root is not None  # noqa: S101
     return filled(render(whole.root, read), readings)
-
-
-def _lifted(plan: Plan) -> Plan:
-    assert plan.root is not None  # noqa: S101
-    root = lifted(plan.root)
-    request = replace(
-        plan.request, key=(*plan.request.key, HISTORY), types={**plan.request.types, HISTORY: "int"}
-    )
-    regions = plan.regions and Regions(
-        root, (*plan.columns, HISTORY), plan.regions.changed, plan.regions.joined
-    )
-    aggregate = plan.aggregate and aggregate_of(root, request.key, request.never_null)
-    return replace(plan, root=root, request=request, regions=regions, aggregate=aggregate)
 
 
 def _repeated(spark: SparkSession, whole: Plan) -> frozenset[int]:

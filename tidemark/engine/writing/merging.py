@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.readings import quoted
+from tidemark.engine.writing.bags import make_equal_bag
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import (
     audit_of,
@@ -75,6 +76,8 @@ def make_equal(executor: Executor, target: Target, batch: Batch) -> Change:
         target: the table.
         batch: all rows of the query.
     """
+    if not target.keys:
+        return make_equal_bag(executor, target, batch, WHOLE)
     rows = Batch(f"select {quoted(target.types)} from ({batch.sql}) where {batch.stays}")
     return merge(executor, target, rows, None if target.keeps_rows else WHOLE)
 

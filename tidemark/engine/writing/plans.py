@@ -6,10 +6,11 @@ from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.folding import DELETED, LOST
 from tidemark.engine.incremental.plan import Plan, Readings
 from tidemark.engine.incremental.readings import quoted
+from tidemark.engine.writing.bags import make_equal_bag, write_bag
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.merging import merge
 from tidemark.engine.writing.partitions import replace_partitions, with_touched
-from tidemark.engine.writing.regions import region_of
+from tidemark.engine.writing.regions import Region, region_of
 from tidemark.engine.writing.sql_parts import null_safe_equal
 from tidemark.engine.writing.target import Batch, Change, Target
 
@@ -26,6 +27,8 @@ def prepare(executor: Executor, target: Target, plan: Plan, readings: Readings) 
     Raises:
         Refused: if the model's settings do not allow the way.
     """
+    if plan.way == "rows" and not target.keys:
+        return write_bag(executor, target, plan.net_rows(readings))
     if plan.way == "rows":
         return merge(executor, target, Batch(plan.changed_rows(readings), DELETED, flags_new=True))
     if plan.way == "folded":
@@ -41,6 +44,8 @@ def _fold(executor: Executor, target: Target, plan: Plan, readings: Readings) ->
     """
     groups = f"({plan.changed_groups(readings)})"
     folded = f"({plan.folded(groups, target.present)})"
+    if not target.keys:
+        return _fold_one(executor, target, plan, readings, folded)
     columns = quoted(target.types)
     suspected = _suspected(executor, target, plan, groups)
     if not suspected:
@@ -52,6 +57,24 @@ def _fold(executor: Executor, target: Target, plan: Plan, readings: Readings) ->
     if not region.is_empty:
         rows += f" union all {_lost_groups(target, lost, plan.recomputed(readings, region.conditions, lost))}"
     return merge(executor, target, Batch(rows, DELETED), views=("folded",))
+
+
+def _fold_one(executor: Executor, target: Target, plan: Plan, readings: Readings, folded: str) -> Change:
+    """Fold the changed rows into the one row of an aggregate without GROUP BY."""
+    folded, columns = executor.cached_view("folded", f"select * from {folded}"), quoted(target.types)
+    apart = quoted([target.apart]) if target.apart else "1 as __tidemark_one"
+    rows = f"select {columns} from {folded} where not {LOST}"
+    if executor.rows(f"select 1 as one from {folded} where {LOST} limit 1"):
+        on = null_safe_equal("whole", "lost", [target.apart]) if target.apart else "true"
+        rows += (
+            f" union all select {quoted(target.types, 'whole.')} from ({plan.whole(readings)}) as whole "
+            f"left semi join (select {apart} from {folded} where {LOST}) as lost on {on}"
+        )
+    of_changed = f"left semi join (select {apart} from {folded}) as changed on " + (
+        null_safe_equal("present", "changed", [target.apart]) if target.apart else "true"
+    )
+    region = Region(f"as present {of_changed}")
+    return make_equal_bag(executor, target, Batch(rows), region, ("folded",))
 
 
 def _suspected(executor: Executor, target: Target, plan: Plan, groups: str) -> str:
@@ -91,5 +114,5 @@ def _recompute(executor: Executor, target: Target, plan: Plan, readings: Reading
     if target.overwrites and columns == [name.lower() for name in target.partitions]:
         return replace_partitions(executor, target, with_touched(target, rows, touched), ("touched",))
     if not target.keys:
-        return Change(views=("touched",), needs_whole=True)
+        return make_equal_bag(executor, target, Batch(rows), region, ("touched",))
     return merge(executor, target, Batch(rows), None if target.keeps_rows else region, ("touched",))

@@ -125,7 +125,6 @@ class Change:
         views: the cached views to be dropped after the statement, by their names within the model.
         pruned: the values of the column by which the statement skips files; None if it reads all.
         once_a_key: whether the written rows have been found to have one row of each key.
-        needs_whole: whether the touched rows cannot be merged for want of a key: the run compares all rows.
     """
 
     counts: Mapping[str, int | None] = field(default_factory=dict)
@@ -134,7 +133,6 @@ class Change:
     views: tuple[str, ...] = ()
     pruned: Values | None = None
     once_a_key: bool = False
-    needs_whole: bool = False
 
     def written(self, commit: Any = None) -> dict[str, Any]:
         """Return what the run reports.

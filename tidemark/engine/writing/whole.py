@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.engine.incremental.readings import quoted
+from tidemark.engine.writing.bags import grouped_values
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import once_a_key
-from tidemark.engine.writing.partitions import grouped_values
 from tidemark.engine.writing.pruning import determined
 from tidemark.engine.writing.sql_parts import null_safe_equal, shown_key
 from tidemark.engine.writing.target import Batch, Target

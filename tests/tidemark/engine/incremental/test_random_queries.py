@@ -16,7 +16,8 @@ from tidemark.engine.incremental import deltas, equalities, folding, regions, sh
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request
 from tidemark.engine.incremental.readings import changed_rows, filled, present
-from tidemark.engine.incremental.tree import Leaf, leaves, render
+from tidemark.engine.incremental.stages import staged
+from tidemark.engine.incremental.tree import Leaf, Node, leaves, render
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.prove.histories import draw, subsets
 from tidemark.engine.prove.proof import Model, Tried, try_histories
@@ -56,7 +57,14 @@ def model_of(spark: SparkSession, relation: Relation) -> Model:
         one.name: one.dataType.simpleString()
         for one in spark.sql(filled(render(tree, present), empty)).schema.fields
     }
-    return Model("random", "shop.random", tree, relation.key or (), types, tables)
+
+    def types_of(node: Node) -> dict[str, str]:
+        query = spark.sql(filled(render(node, present), empty))
+        return {one.name: one.dataType.simpleString() for one in query.schema.fields}
+
+    model = Model("random", "shop.random", tree, relation.key or (), types, tables)
+    stages = staged(tree, model.request(()), lambda number: f"stages.random__{number}", types_of)
+    return replace(model, staged=stages)
 
 
 def tried(
@@ -82,6 +90,8 @@ def test_random_queries_equal_their_rebuild(few_partitions: SparkSession) -> Non
         model = model_of(few_partitions, relation)
         if rng.random() < 0.2:
             model = Interrupted(**vars(model))
+        elif rng.random() < 0.2:
+            model = replace(model, key=())
         choices = subsets(model)
         for changed in sorted({choices[-1], rng.choice(choices)}):
             try:

@@ -27,6 +27,7 @@
                 keeps_contract=node.unique_id in dbt.tidemark__run_state('partly')
             )) %}
         {% endfor %}
+        {% do moved.extend(adapter.stage_checkpoints(dbt.tidemark__run_state('stages').get(node.unique_id, []), dbt.tidemark__checkpoints())) %}
     {% endfor %}
     {{ return(moved | reject('none') | list) }}
 {% endmacro %}

@@ -14,9 +14,9 @@
 {% endmacro %}
 
 {# Records that this run reads the changes of the sources that changed. #}
-{% macro tidemark__note_incremental(plan) %}
+{% macro tidemark__note_incremental(way) %}
     {% set joined = dbt.tidemark__run_state('joined')[model.unique_id].values() %}
-    {% do adapter.decide().windows.read_changes(dbt.tidemark__facts(), dbt.tidemark__read_state(), joined, plan.how) %}
+    {% do adapter.decide().windows.read_changes(dbt.tidemark__facts(), dbt.tidemark__read_state(), joined, way) %}
     {% for window in joined %}
         {% do log(dbt.tidemark__table_name(this) ~ ' reads ' ~ window.source ~ ' ' ~ window.message) %}
     {% endfor %}

@@ -54,7 +54,7 @@
     {% elif addition == 'partitions' %}
         {% do dbt.tidemark__overwrite_partitions(this, query) %}
     {% elif addition == 'bag' %}
-        {% do dbt.tidemark__write_bag(this, query) %}
+        {% do dbt.tidemark__write_difference(this, query) %}
     {% elif keeps_rows and query.flag %}
         {% do dbt.tidemark__merge_into(this, dict(query, sql='select * from (' ~ query.sql ~ ') where not ' ~ query.flag, flag=none)) %}
     {% else %}

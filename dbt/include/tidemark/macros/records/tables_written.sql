@@ -14,6 +14,9 @@
                 'table': dbt.tidemark__table_name(relation), 'table_id': adapter.table_state(relation).id, 'version_before': before, 'version': after
             }) %}
         {% endif %}
+        {% for stage in dbt.tidemark__run_state('stages').get(node.unique_id, []) if stage.version != stage.before %}
+            {% do tables.append({'table': stage.table, 'table_id': stage.table_id, 'version_before': stage.before, 'version': stage.version}) %}
+        {% endfor %}
     {% endfor %}
     {{ return(tables) }}
 {% endmacro %}

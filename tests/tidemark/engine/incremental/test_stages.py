@@ -1,0 +1,92 @@
+"""Queries in stages: where they are split, and that each stage and the table over them equal a rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.tidemark.engine.incremental.random_queries import Relation
+from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of, tried
+from tidemark.engine.incremental.parse import parse
+from tidemark.engine.incremental.plan import Request, choose_plan
+from tidemark.engine.incremental.proven_key import proven_key
+from tidemark.engine.incremental.stages import Staged, staged
+from tidemark.engine.incremental.tree import Node, leaves
+
+pytestmark = pytest.mark.R2
+
+# the query; how each stage is maintained when all its tables change, and the table over the stages
+SPLIT = {
+    "select sale_id, amount from shop.sales order by amount desc, sale_id limit 3": ("rows", "full"),
+    "select product, sum(pieces) as pieces from shop.sales group by product "
+    "order by sum(pieces) desc, product limit 2 offset 1": ("folded", "full"),
+    "select day, product, count(*) as sold, sum(amount) as amount from shop.sales "
+    "group by rollup (day, product)": ("folded", "full"),
+    "select day, product, max(pieces) as most, grouping(day) as level from shop.sales "
+    "group by grouping sets ((day), (product), ())": ("folded", "full"),
+    "select count(distinct product) as products, sum(amount) as amount, avg(pieces) as mean "
+    "from shop.sales": ("folded", "full"),
+    "select avg(sold) as mean, max(sold) as highest from "
+    "(select day, sum(amount) as sold from shop.sales group by day) as days": ("folded", "full"),
+    "select sold, count(*) as days from "
+    "(select day, count(*) as sold from shop.sales group by day) as days group by sold": ("folded", "folded"),
+    "select sale_id, row_number() over (partition by day order by sale_id) as place from shop.sales": (
+        "regions",
+        "rows",
+    ),
+    "select products.family, count(*) as sold, sum(sales.pieces) as pieces from shop.sales "
+    "left join shop.products on sales.product = products.product "
+    "group by products.family": ("regions", "folded"),
+    "select 'sales' as what, count(*) as number from shop.sales "
+    "union all select 'returns', count(*) from shop.returns": ("folded", "folded", "rows"),
+    "select sale_id from shop.sales where pieces > (select avg(score) from shop.returns)": ("full", "full"),
+}
+
+
+def split(sql: str) -> Staged:
+    """Return a query in stages, if all columns were integers."""
+    tree = parse(sql, ShopCatalog()).tree
+
+    def types_of(node: Node) -> Mapping[str, str]:
+        return dict.fromkeys(node.names, "int")
+
+    key = proven_key(tree, {}) or ()
+    found = staged(tree, Request(key, types_of(tree), frozenset()), lambda n: f"stages.s__{n}", types_of)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("sql", SPLIT)
+def test_a_query_is_split_into_stages(sql: str) -> None:
+    """R2.2: the last way is that of the table over the stages."""
+    found = split(sql)
+    stages = [
+        stage.plan(frozenset(leaf.table for leaf in leaves(stage.tree)), frozenset())
+        for stage in found.stages
+    ]
+    changed = frozenset(leaf.table for leaf in leaves(found.rest)) & found.tables
+    key = proven_key(found.rest, {}) or ()
+    rest = choose_plan(found.rest, Request(key, dict.fromkeys(found.rest.names, "int"), changed))
+    assert (*(plan.way for plan in stages), rest.way) == SPLIT[sql]
+
+
+def test_what_one_step_maintains_has_no_stages() -> None:
+    """R2.2: nor has a query of which no part is smaller than its sources."""
+    for sql in (
+        "select day, sum(amount) as amount from shop.sales group by day",
+        "select sale_id, row_number() over (order by sale_id) as place from shop.sales",
+    ):
+        with pytest.raises(AssertionError):
+            split(sql)
+
+
+def test_stages_equal_their_rebuild(few_partitions: SparkSession) -> None:
+    """R2.2: random histories, all sources changed; the table and each stage are written by the engine."""
+    for sql in SPLIT:
+        key = proven_key(parse(sql, ShopCatalog()).tree, {})
+        model = model_of(few_partitions, Relation(sql, {}, key))
+        found = tried(few_partitions, model, tuple(sorted(model.tables)))
+        assert (found.differing, found.histories > 0) == ({}, True), (sql, found.stages, found.differing)
+        assert found.stages, sql

@@ -1,0 +1,221 @@
+"""Maintain the stages of a model: the parts of its query that have tables of their own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.meta import available
+
+from tidemark.engine.adapter.models import ModelsAdapter
+from tidemark.engine.adapter.writing import DbtExecutor
+from tidemark.engine.checkpoints.rows import JOINED, Checkpoints, Contract
+from tidemark.engine.checkpoints.window import Window
+from tidemark.engine.decision.stages import base_version, makes_stages
+from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
+from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
+from tidemark.engine.incremental.readings import filled, present
+from tidemark.engine.incremental.tree import leaves, render
+from tidemark.engine.writing import merging, plans
+from tidemark.engine.writing.target import Batch, Target
+from tidemark.lake.stage_tables import stage_table
+
+if TYPE_CHECKING:
+    from dbt.adapters.base.relation import BaseRelation
+
+    from tidemark.engine.incremental.stages import Stage, Staged
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """What a run did with a stage, for its record.
+
+    Attributes:
+        table: the table of the stage.
+        windows: what it read of each table.
+        contract: the fingerprint of its query.
+        table_id: the id of its table.
+        before, version: the version before the run, None if there was no table, and after it.
+        how: how it was brought up to date, in words.
+    """
+
+    table: str
+    windows: Sequence[Window]
+    contract: Contract
+    table_id: str | None
+    before: int | None
+    version: int
+    how: str
+
+
+@dataclass
+class OverStages:
+    """A model's query over its stages, after these were brought up to date.
+
+    Attributes:
+        plan: how the model's table is brought up to date; None if no stage has changed.
+        readings: what reads the sources and the stages.
+        sql: the query over the stages, at their present versions.
+        runs: what the run did with each stage.
+    """
+
+    plan: Plan | None
+    readings: dict[str, dict[str, Any]]
+    sql: str
+    runs: list[StageRun] = field(default_factory=list)
+
+    @property
+    def how(self) -> str:
+        """The ways of the stages and of the table over them, in words."""
+        ways = [run.how for run in self.runs] + ([self.plan.how] if self.plan else [])
+        return f"in {len(self.runs)} stage{'s' if len(self.runs) > 1 else ''}: {', then '.join(ways)}"
+
+
+class StagesAdapter(ModelsAdapter):
+    """The part of the adapter that maintains stages."""
+
+    @available
+    def staged(
+        self, table: str, sql: str, request: Mapping[str, Any], maintain: str = "auto"
+    ) -> Staged | None:
+        """Return a model's query in stages; None if it is computed in full.
+
+        Args:
+            table: the model's table, `schema.name`.
+            sql: its query.
+            request: the values of a `Request`.
+            maintain: the setting `meta.maintain`.
+        """
+        from tidemark.engine.incremental.analysis import staged_of
+
+        wanted = request_of(request)
+        if not makes_stages(maintain, wanted.sizes):
+            return None
+        return staged_of(
+            self._catalog(), sql, wanted, lambda number: stage_table(table, number), self._types_of
+        )
+
+    @available
+    def write_stages(self, staged: Staged, run: Mapping[str, Any]) -> OverStages:
+        """Bring the stages of a model up to date, and plan the model's table over them.
+
+        Args:
+            staged: the model's query in stages.
+            run: `request`, the values of a `Request`; `readings` and `windows`, by table; `checkpoints`;
+                `properties` of a new table; the macros `as_of` and `change_rows`; `views` and `view_name`, as
+                in `writer`.
+        """
+        writing = _Writing(self, run, request_of(run["request"]))
+        for stage in staged.stages:
+            writing.write(stage)
+        rest = frozenset(leaf.table for leaf in leaves(staged.rest))
+        changed = frozenset(writing.changed & rest)
+        if writing.rebuilt & rest:
+            plan: Plan | None = full(writing.request, "a stage was made anew")
+        else:
+            plan = choose_plan(staged.rest, replace(writing.request, changed=changed)) if changed else None
+        sql = filled(render(staged.rest, present), writing.readings)
+        return OverStages(plan, writing.readings, sql, writing.runs)
+
+    @available
+    def stage_checkpoints(self, runs: Sequence[StageRun], known: Checkpoints) -> list[dict[str, Any]]:
+        """Return the checkpoints that the stages of a model move."""
+        moved = [
+            known.moved(run.table, window, run.contract, {"id": run.table_id, "version": run.version})
+            for run in runs
+            for window in run.windows
+        ]
+        return [each for each in moved if each is not None]
+
+    def _types_of(self, sql: str) -> dict[str, str]:
+        return {column.name: column.kind for column in self._columns_of_query(sql)}
+
+
+@dataclass
+class _Writing:
+    adapter: Any
+    run: Mapping[str, Any]
+    request: Request
+    runs: list[StageRun] = field(default_factory=list)
+    rebuilt: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.readings: dict[str, dict[str, Any]] = dict(self.run["readings"])
+        self.windows: dict[str, Window] = {name.lower(): one for name, one in self.run["windows"].items()}
+        self.changed = set(self.request.changed)
+
+    def write(self, stage: Stage) -> None:
+        """Bring a stage up to date, and note what reads it."""
+        relation = self._relation(stage.table)
+        reads = {leaf.table for leaf in leaves(stage.tree)}
+        windows = [self.windows[table] for table in sorted(reads)]
+        sql = filled(render(stage.tree, present), self.readings)
+        contract = Contract(code=_fingerprint(stage))
+        now = self.adapter.table_state(relation) if self.adapter.is_there(relation) else None
+        base = base_version(stage.table, windows, contract, self.run["checkpoints"], now)
+        if base is None or reads & self.rebuilt:
+            how, base = "made anew", None
+            self._create(relation, sql)
+            self.rebuilt.add(stage.table)
+            windows = [replace(window, state=FULL) for window in windows]
+        elif reads & self.changed:
+            plan = stage.plan(frozenset(reads & self.changed), self.request.never_null)
+            how = plan.how
+            self._update(stage, relation, base, plan, sql)
+        else:
+            how = "unchanged"
+        state = self.adapter.table_state(relation)
+        self._note(stage, relation, base, state)
+        before = now.version if now else None
+        self.runs.append(StageRun(stage.table, windows, contract, state.id, before, state.version, how))
+
+    def _note(self, stage: Stage, relation: BaseRelation, base: int | None, state: Any) -> None:
+        is_changed = base != state.version
+        kind = NOTHING_NEW if not is_changed else FULL if base is None else INCREMENTAL
+        window = Window(stage.table, kind, JOINED, state.id, base if is_changed else None, state.version)
+        self.windows[stage.table] = window
+        if is_changed:
+            self.changed.add(stage.table)
+        as_of, change_rows = self.run["as_of"], self.run["change_rows"]
+        self.readings[stage.table] = {
+            "present": as_of(relation, state.version),
+            "previous": as_of(relation, state.version if base is None else base),
+            "changes": change_rows(relation, window) if kind == INCREMENTAL else "",
+        }
+
+    def _create(self, relation: BaseRelation, sql: str) -> None:
+        properties = ", ".join(f"'{name}' = '{value}'" for name, value in self.run["properties"].items())
+        self.adapter.execute(f"create schema if not exists {relation.schema}")
+        self.adapter.execute(
+            f"create or replace table {relation} using {self.adapter.table_format()} "
+            f"tblproperties ({properties}) as {sql}"
+        )
+        self.adapter.forget_table(relation)
+
+    def _update(self, stage: Stage, relation: BaseRelation, base: int, plan: Plan, sql: str) -> None:
+        executor = DbtExecutor(self.adapter, relation, self.run["views"], self.run["view_name"])
+        target = Target(
+            str(relation.identifier), relation.render(), stage.types, stage.key,
+            self.run["as_of"](relation, base), is_embedded=self.adapter.is_embedded(),
+        )  # fmt: skip
+        if plan.way == "full":
+            change = merging.make_equal(executor, target, Batch(sql))
+        else:
+            change = plans.prepare(executor, target, plan, self.readings)
+        if change.statement:
+            self.adapter.execute(change.statement)
+            self.adapter.note_commit(relation)
+        for name in change.views:
+            executor.drop_view(name)
+
+    def _relation(self, table: str) -> Any:
+        schema, _, name = table.partition(".")
+        return self.adapter.Relation.create(schema=schema, identifier=name)
+
+
+def _fingerprint(stage: Stage) -> str:
+    """Return a fingerprint of a stage's query: another query needs another table."""
+    text = f"{render(stage.tree, present).sql('spark')} {stage.key} {dict(stage.types)}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:12]
