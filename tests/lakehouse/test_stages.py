@@ -10,7 +10,13 @@ from pyspark.sql import SparkSession
 
 from tests.conftest import ROOT
 from tests.lakehouse.strange import StrangeProject
+from tidemark.cli.maintain import maintain_tables
+from tidemark.cli.undo import undo_run
+from tidemark.engine.project import Project
+from tidemark.engine.project.nodes import table_of
 from tidemark.engine.verify.verify import verify
+from tidemark.lake.retention import Kept
+from tidemark.lake.stage_tables import stage_tables
 
 pytestmark = [pytest.mark.R2, pytest.mark.formats(day="delta", night="delta iceberg")]
 MODELS = {
@@ -54,15 +60,81 @@ def staged(
     return project
 
 
+def project_of(staged: StrangeProject) -> Project:
+    """Return the project as commands of `tidemark` have it."""
+    manifest = staged.manifest_of_copy()
+    tables = [table_of(node) for node in manifest.nodes.values()]
+    return Project(staged.folder, f"{staged.prefix}_ops", tables, manifest)
+
+
+def reads(project: StrangeProject, model: str) -> str:
+    """Return how the last run read the sources of a model that changed."""
+    return next(one for one in project.last_run(model)["reads"] if "versions" in one).partition(" (")[2][:-1]
+
+
 def test_each_run_equals_a_rebuild(staged: StrangeProject) -> None:
-    """R2.2: new, changed and deleted rows; the second change goes through the stages of the first."""
+    """R2.2: new, changed and deleted rows; the first change makes the stages, the others go through them."""
     assert all("inserted" in message for message in staged.messages(*MODELS).values())
     for change in CHANGES:
         staged.spark.sql(change.format(**staged.sources))
-        print(staged.messages(*MODELS))
-        for m in MODELS: print(staged.last_run(m).asDict()['reads'])
+        staged.messages(*MODELS)
         assert staged.differing() == {}, change
+        if change is CHANGES[1]:
+            assert reads(staged, "days_by_sales") == "in 1 stage: folded, then folded"
+            assert reads(staged, "levels").startswith("in 1 stage: folded, then full: rollup")
+            assert reads(staged, "above") == "changed rows", "the stage is not asked for"
+    assert reads(staged, "above").startswith("in 1 stage: made anew, then full")
     os.chdir(staged.folder)
     assert {one.table.partition(".")[2]: one.differing for one in verify(staged.spark, [])} == dict.fromkeys(
         MODELS, 0
     )
+
+
+def test_stages_go_with_their_model(staged: StrangeProject) -> None:
+    """R4.4: undone with it, made anew after another writer, maintained with it, dropped without it."""
+    for name in MODELS.keys() - {"levels"}:
+        staged.remove_model(name)
+    staged.messages("levels")
+    for change in CHANGES[:2]:
+        staged.spark.sql(change.format(**staged.sources))
+        staged.messages("levels")
+    os.chdir(staged.folder)
+    project = project_of(staged)
+    undo_run(staged.spark, project, "last")
+    staged.messages("levels")
+    assert reads(staged, "levels").startswith("in 1 stage: folded"), "the stage was set back with its model"
+    assert staged.differing() == {}
+    (stage,) = stage_tables(staged.spark, f"{staged.prefix}_silver")
+    staged.spark.sql(f"delete from {stage}")
+    staged.spark.sql(CHANGES[2].format(**staged.sources))
+    staged.messages("levels")
+    assert reads(staged, "levels").startswith("in 1 stage: made anew")
+    assert staged.differing() == {}
+    maintain_tables(staged.spark, project, [], Kept(0, 0))
+    assert [*stage_tables(staged.spark, f"{staged.prefix}_silver")] == [stage]
+    staged.remove_model("levels")
+    maintain_tables(staged.spark, project_of(staged), [], Kept(0, 0))
+    assert stage_tables(staged.spark, f"{staged.prefix}_silver") == {}
+
+
+def test_a_model_that_must_be_maintained(staged: StrangeProject) -> None:
+    """R2.2: `always` refuses what needs all rows, `never` has no stages; other tables are not overwritten."""
+    ranked = (
+        "{{ config(unique_key='id', meta={'maintain': 'always'}) }} "
+        "select id, rank() over (order by amount, id) as place from {{ source('strange', 'sales') }}"
+    )
+    (staged.models / "ranked.sql").write_text(ranked)
+    assert "meta.maintain is always, but its query would be computed in full: a window" in staged.run(
+        "ranked"
+    )
+    (staged.models / "ranked.sql").write_text(
+        ranked.replace("always", "sometimes") + "{{ source('strange', 'sales') }}"
+    )
+    assert "meta.maintain is sometimes. Set it to auto or always or never" in staged.run("ranked")
+    stages = f"{staged.prefix}_silver_stages"
+    staged.spark.sql(f"create schema {stages}")
+    staged.spark.sql(f"create table {stages}.levels__1 as select 1 as one")
+    staged.messages("levels")
+    staged.spark.sql(CHANGES[0].format(**staged.sources))
+    assert "That is the name of a stage of its query" in staged.run("levels")
+    assert staged.spark.table(f"{stages}.levels__1").count() == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -18,6 +19,7 @@ from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.retention import Kept
+from tidemark.lake.stage_tables import stage_tables
 from tidemark.lake.table_locks import locked
 from tidemark.maintain.clustering_by_format import clusterings_of
 from tidemark.maintain.maintenance import chosen_tables
@@ -97,6 +99,7 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
     """
     unread, busy = [], []
     tables = chosen_tables(spark, _tables(project), names)
+    _maintain_stages(spark, project, tables, kept)
     clusterings = clusterings_of(spark, tables, declared_clustering(project))
     for table in tables:
         try:
@@ -124,6 +127,21 @@ def maintain_tables(spark: SparkSession, project: Project, names: Sequence[str],
             f"Some versions older than {kept.hours} hours have not been read yet: {'; '.join(unread)}.",
             "Run these models first, or keep more hours. Without these versions they must be rebuilt.",
         )
+
+
+def _maintain_stages(spark: SparkSession, project: Project, tables: Sequence[str], kept: Kept) -> None:
+    """Maintain the stages of models with them, and drop those of models that are gone."""
+    known = {table.lower() for table in project.tables}
+    chosen = {table.lower() for table in tables}
+    schemas = sorted({table.partition(".")[0] for table in project.tables})
+    stages = {table: model for schema in schemas for table, model in stage_tables(spark, schema).items()}
+    for stage, model in stages.items():
+        with suppress(LakeBusyError), locked(model):  # else the next maintenance does it
+            if model not in known:
+                spark.sql(f"drop table {stage}")
+                output.row("dropped", stage, f"a stage of {model}, which the project does not have", 0.0)
+            elif model in chosen:
+                maintain_table(spark, stage, kept, {}, None)
 
 
 def _tables(project: Project) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.base.messages import first_sentence, sentence
-from tidemark.engine.incremental.analysis import plan_of
+from tidemark.engine.decision.stages import makes_stages
+from tidemark.engine.incremental.analysis import plan_of, staged_of
 from tidemark.engine.incremental.plan import request_of
 from tidemark.engine.incremental.session_catalog import types_of
 from tidemark.engine.incremental.statement_catalog import catalog_of
@@ -15,6 +16,7 @@ from tidemark.engine.project.compiled import Compiled, Source
 from tidemark.engine.project.compiled_models import compiled_models
 from tidemark.engine.project.sql_header import created_for
 from tidemark.lake.delta_statements import log_of
+from tidemark.lake.stage_tables import stage_table
 from tidemark.lake.table_format import DELTA, snapshots_of, table_exists, table_format
 
 if TYPE_CHECKING:
@@ -118,13 +120,21 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
         return
     request = request_of({**model.request, "types": types_of(spark, model.sql)})
     plan = plan_of(catalog_of(spark), model.sql, request)
+    how = plan.how
+    if plan.way == "full" and makes_stages(request.maintain, request.sizes):
+        stages = staged_of(
+            catalog_of(spark),
+            model.sql,
+            request,
+            lambda number: stage_table(model.table, number),
+            lambda sql: types_of(spark, sql),
+        )
+        how = stages.how(request) if stages else how
     for source in model.reads:
-        if plan.way == "full":
-            yield replace(
-                source, state="full", after=None, message=f"as of version {source.last} ({plan.how})"
-            )
+        if how.startswith("full"):
+            yield replace(source, state="full", after=None, message=f"as of version {source.last} ({how})")
         elif source.state == "incremental":
-            yield replace(source, message=f"{source.message} ({plan.how})")
+            yield replace(source, message=f"{source.message} ({how})")
         else:
             yield source
 

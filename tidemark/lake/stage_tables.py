@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SUFFIX = "_stages"  # of their schema
+STAGE_OF = "tidemark.stage_of"  # the property of a stage's table that names its model
 
 
 def stage_table(model: str, number: int) -> str:
@@ -16,16 +17,15 @@ def stage_table(model: str, number: int) -> str:
     return f"{schema}{SUFFIX}.{name}__{number}"
 
 
-def model_of(stage: str) -> str:
-    """Return the model (`schema.name`, in lower case) of a stage's table."""
-    schema, _, name = stage.partition(".")
-    return f"{schema.removesuffix(SUFFIX)}.{name.rpartition('__')[0]}"
-
-
-def stage_tables(spark: SparkSession, schema: str) -> list[str]:
-    """Return the tables of the stages of all models of a schema."""
+def stage_tables(spark: SparkSession, schema: str) -> dict[str, str]:
+    """Return the tables of the stages of all models of a schema, each with its model (`schema.name`)."""
     stages = f"{schema.lower()}{SUFFIX}"
     if not spark.catalog.databaseExists(f"{spark.catalog.currentCatalog()}.{stages}"):
-        return []
-    rows = spark.sql(f"show tables in `{stages}`").where("not isTemporary").collect()
-    return sorted(f"{stages}.{row['tableName']}" for row in rows)
+        return {}
+    found = {}
+    for row in spark.sql(f"show tables in `{stages}`").where("not isTemporary").collect():
+        table = f"{stages}.{row['tableName']}"
+        properties = {one["key"]: one["value"] for one in spark.sql(f"show tblproperties {table}").collect()}
+        if STAGE_OF in properties:
+            found[table] = properties[STAGE_OF]
+    return found

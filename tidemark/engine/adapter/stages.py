@@ -8,23 +8,26 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
+from dbt_common.exceptions import CompilationError
 
 from tidemark.engine.adapter.models import ModelsAdapter
 from tidemark.engine.adapter.writing import DbtExecutor
-from tidemark.engine.checkpoints.rows import JOINED, Checkpoints, Contract
+from tidemark.engine.checkpoints.rows import STAGED, Checkpoints, Contract
 from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.stages import base_version, makes_stages
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
 from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
 from tidemark.engine.incremental.readings import filled, present
+from tidemark.engine.incremental.stages import in_words
 from tidemark.engine.incremental.tree import leaves, render
 from tidemark.engine.writing import merging, plans
 from tidemark.engine.writing.target import Batch, Target
-from tidemark.lake.stage_tables import stage_table
+from tidemark.lake.stage_tables import STAGE_OF, stage_table
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
 
+    from tidemark.engine.decision.tables import TableState
     from tidemark.engine.incremental.stages import Stage, Staged
 
 
@@ -69,33 +72,44 @@ class OverStages:
     @property
     def how(self) -> str:
         """The ways of the stages and of the table over them, in words."""
-        ways = [run.how for run in self.runs] + ([self.plan.how] if self.plan else [])
-        return f"in {len(self.runs)} stage{'s' if len(self.runs) > 1 else ''}: {', then '.join(ways)}"
+        return in_words([*(run.how for run in self.runs), self.plan.how if self.plan else "unchanged"])
 
 
 class StagesAdapter(ModelsAdapter):
     """The part of the adapter that maintains stages."""
 
     @available
-    def staged(
-        self, table: str, sql: str, request: Mapping[str, Any], maintain: str = "auto"
-    ) -> Staged | None:
+    def staged(self, table: str, sql: str, request: Mapping[str, Any]) -> Staged | None:
         """Return a model's query in stages; None if it is computed in full.
 
         Args:
             table: the model's table, `schema.name`.
             sql: its query.
             request: the values of a `Request`.
-            maintain: the setting `meta.maintain`.
         """
         from tidemark.engine.incremental.analysis import staged_of
 
         wanted = request_of(request)
-        if not makes_stages(maintain, wanted.sizes):
+        if not makes_stages(wanted.maintain, wanted.sizes):
             return None
         return staged_of(
             self._catalog(), sql, wanted, lambda number: stage_table(table, number), self._types_of
         )
+
+    @available
+    def why_not_maintained(self, table: str, sql: str, request: Mapping[str, Any]) -> str:
+        """Return why a query is computed in full after a change; empty if it is maintained.
+
+        Args:
+            table: the model's table, `schema.name`.
+            sql: its query.
+            request: the values of a `Request`; each of its `changed` tables is tried.
+        """
+        for changed in request["changed"]:
+            plan = self.incremental_plan(sql, {**request, "changed": [changed]})
+            if plan.way == "full" and not self.staged(table, sql, request):
+                return str(plan.why)
+        return ""
 
     @available
     def write_stages(self, staged: Staged, run: Mapping[str, Any]) -> OverStages:
@@ -103,9 +117,9 @@ class StagesAdapter(ModelsAdapter):
 
         Args:
             staged: the model's query in stages.
-            run: `request`, the values of a `Request`; `readings` and `windows`, by table; `checkpoints`;
-                `properties` of a new table; the macros `as_of` and `change_rows`; `views` and `view_name`, as
-                in `writer`.
+            run: `table`, the model's; `request`, the values of a `Request`; `readings` and `windows`, by
+                table; `checkpoints`; `properties` of a new table; the macros `as_of` and `change_rows`;
+                `views` and `view_name`, as in `writer`.
         """
         writing = _Writing(self, run, request_of(run["request"]))
         for stage in staged.stages:
@@ -150,14 +164,15 @@ class _Writing:
         """Bring a stage up to date, and note what reads it."""
         relation = self._relation(stage.table)
         reads = {leaf.table for leaf in leaves(stage.tree)}
-        windows = [self.windows[table] for table in sorted(reads)]
+        windows = [replace(self.windows[table], kind=STAGED) for table in sorted(reads)]
         sql = filled(render(stage.tree, present), self.readings)
         contract = Contract(code=_fingerprint(stage))
         now = self.adapter.table_state(relation) if self.adapter.is_there(relation) else None
+        before = now.version if now else None  # a commit moves `now`
         base = base_version(stage.table, windows, contract, self.run["checkpoints"], now)
         if base is None or reads & self.rebuilt:
             how, base = "made anew", None
-            self._create(relation, sql)
+            self._create(relation, sql, now)
             self.rebuilt.add(stage.table)
             windows = [replace(window, state=FULL) for window in windows]
         elif reads & self.changed:
@@ -168,13 +183,12 @@ class _Writing:
             how = "unchanged"
         state = self.adapter.table_state(relation)
         self._note(stage, relation, base, state)
-        before = now.version if now else None
         self.runs.append(StageRun(stage.table, windows, contract, state.id, before, state.version, how))
 
     def _note(self, stage: Stage, relation: BaseRelation, base: int | None, state: Any) -> None:
         is_changed = base != state.version
         kind = NOTHING_NEW if not is_changed else FULL if base is None else INCREMENTAL
-        window = Window(stage.table, kind, JOINED, state.id, base if is_changed else None, state.version)
+        window = Window(stage.table, kind, STAGED, state.id, base if is_changed else None, state.version)
         self.windows[stage.table] = window
         if is_changed:
             self.changed.add(stage.table)
@@ -185,8 +199,16 @@ class _Writing:
             "changes": change_rows(relation, window) if kind == INCREMENTAL else "",
         }
 
-    def _create(self, relation: BaseRelation, sql: str) -> None:
-        properties = ", ".join(f"'{name}' = '{value}'" for name, value in self.run["properties"].items())
+    def _create(self, relation: BaseRelation, sql: str, now: TableState | None) -> None:
+        model = self.run["table"].lower()
+        if now is not None and now.properties.get(STAGE_OF) != model:
+            raise CompilationError(
+                f"{relation} exists, and no run of {model} has made it. That is the name of a stage of its "
+                "query: rename or drop the table, or set `meta: {maintain: never}`."
+            )
+        properties = ", ".join(
+            f"'{name}' = '{value}'" for name, value in {**self.run["properties"], STAGE_OF: model}.items()
+        )
         self.adapter.execute(f"create schema if not exists {relation.schema}")
         self.adapter.execute(
             f"create or replace table {relation} using {self.adapter.table_format()} "

@@ -10,7 +10,7 @@ from tidemark.base.clock import utc_time
 from tidemark.engine.checkpoints.window import Window
 
 UNDO = "undo"  # the command of a run that takes others back
-CHANGES, JOINED, WATERMARK = KINDS = ("changes", "joined", "watermark")
+CHANGES, JOINED, WATERMARK, STAGED = KINDS = ("changes", "joined", "watermark", "staged")
 ID_LENGTH = 8  # characters of a run's id
 CODE = (("code", "its SQL"), ("macros", "a macro that it uses"), ("variables", "a variable that it reads"))
 Pair = tuple[str, str]  # a reader and a source
@@ -60,7 +60,8 @@ class Checkpoint:
         source: the table that was read, `schema.name`.
         sequence: grows by one each time the checkpoint moves.
         kind: `changes`: read by its changes. `joined`: named by a plain `ref()` or `source()`. `watermark`:
-            read by a column. None: an undo took the reader's first checkpoint back.
+            read by a column. `staged`: read by a stage of a model, which is the reader. None: an undo took
+            the reader's first checkpoint back.
         source_id: the id of the source; None for a watermark.
         version: the version up to which it was read; None for a watermark.
         watermark, watermark_column: the highest value that was read, as text, and its column.

@@ -19,7 +19,7 @@ from tidemark.engine.checkpoints.layout import (
     opening_statements,
     refuse_newer,
 )
-from tidemark.engine.checkpoints.rows import UNDO, Checkpoint, Contract, Pair, Run, Written
+from tidemark.engine.checkpoints.rows import STAGED, UNDO, Checkpoint, Contract, Pair, Run, Written
 from tidemark.lake.table_format import table_exists, table_format
 from tidemark.lake.table_locks import STATE_WAIT, locked
 from tidemark.lake.tables import local_rows
@@ -100,10 +100,13 @@ class State:
         return {each.pair: each for each in found}
 
     def versions_read(self) -> dict[str, dict[str, int]]:
-        """Return the version up to which each model has read each table, by table and model."""
+        """Return the version up to which each model has read each table, by table and model.
+
+        Stages are left out: a stage whose versions are gone is made anew.
+        """
         found: dict[str, dict[str, int]] = {}
         for each in self.newest():
-            if each.version is not None and not each.is_of_test:
+            if each.version is not None and not each.is_of_test and each.kind != STAGED:
                 found.setdefault(each.source, {})[each.model] = each.version
         return found
 

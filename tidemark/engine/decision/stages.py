@@ -8,8 +8,8 @@ from tidemark.engine.checkpoints.rows import Checkpoints, Contract, latest
 from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.states import INCREMENTAL
 from tidemark.engine.decision.tables import TableState
+from tidemark.engine.decision.ways import ALWAYS, AUTO
 
-AUTO, ALWAYS, NEVER = MAINTAIN = ("auto", "always", "never")  # values of `meta.maintain`
 STAGED_BYTES = 256 * 1024**2  # below, a full computation takes no longer than the statements of a stage
 
 

@@ -10,6 +10,7 @@ DERIVED, MERGE, STOCK = "derived", "merge", "stock"
 REFUSED_MICROBATCH = "microbatch, refused"  # as microbatch, dbt would run each batch and say "ERROR"
 REPLACES = "insert_overwrite"
 MAINTAINERS = ("tidemark", "dbt")
+AUTO, ALWAYS, NEVER = MAINTAIN = ("auto", "always", "never")  # values of `meta.maintain`
 # settings whose effect depends on what each run found in the table, with what dbt does for them
 OF_RUNS = {
     "merge_update_columns": "updates only some columns of present rows",
@@ -137,7 +138,8 @@ def _partitions(config: Mapping[str, Any]) -> int:
 def _refusals(config: Mapping[str, Any], facts: CodeFacts, why_stock: str) -> Iterator[str]:
     """Yield the reasons why a model cannot run, each with a fix."""
     meta = config.get("meta") or {}
-    for name, allowed in (("maintained_by", MAINTAINERS), ("accumulates", (True, False))):
+    choices_of = {"maintained_by": MAINTAINERS, "accumulates": (True, False), "maintain": MAINTAIN}
+    for name, allowed in choices_of.items():
         if meta.get(name) is not None and meta[name] not in allowed:
             choices = " or ".join(str(each).lower() for each in allowed)
             yield f"meta.{name} is {meta[name]}. Set it to {choices}."
@@ -145,6 +147,11 @@ def _refusals(config: Mapping[str, Any], facts: CodeFacts, why_stock: str) -> It
         yield "meta.accumulates keeps rows, and insert_overwrite replaces partitions. Use the strategy merge."
     if meta.get("accumulates") and not config.get("unique_key"):
         yield "meta.accumulates needs a unique_key, by which present rows are found. Set it."
+    if meta.get("maintain") and (facts.reads_by_macros or facts.asks_incremental or why_stock):
+        yield (
+            "meta.maintain chooses how a plain query is maintained, and this model is not one "
+            "(docs/plain_models.md). Remove it."
+        )
     if facts.reads_by_macros and why_stock:
         yield (
             f"{why_stock}, but the model reads by changes() or watermark_filter(), whose rows must all be "

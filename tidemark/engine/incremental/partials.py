@@ -72,7 +72,7 @@ def partial_aggregates(block: Block) -> Partials | None:
         top.set(name, None)
     if top.find(exp.Placeholder):
         return None
-    wanted = {id(one): one for one in _calls(top)}
+    wanted = {id(one): one for one in aggregates_of(top)}
     if any(_over({}, parts, one) is None for one in wanted.values()):
         return None
     if not parts.values and not (group and group.find(*LEVELS)):
@@ -102,13 +102,17 @@ def _keys(group: exp.Expr | None) -> list[exp.Expr]:
     return found
 
 
-def _calls(select: exp.Expr) -> list[exp.Expr]:
+def aggregates_of(select: exp.Expr) -> list[exp.Expr]:
     """Return the aggregates of a SELECT, with their filters."""
     found: list[exp.Expr] = []
     for call in select.find_all(exp.AggFunc, exp.Anonymous):
         is_other = isinstance(call, exp.Anonymous) and call.meta.get("group") != AGGREGATES
+        whole = call.parent if isinstance(call.parent, exp.Filter) else call
+        above = whole.parent
+        while isinstance(above, (exp.IgnoreNulls, exp.RespectNulls)):
+            above = above.parent
         if not is_other and not isinstance(call, (exp.Grouping, exp.GroupingId)):
-            found.append(call.parent if isinstance(call.parent, exp.Filter) else call)
+            found += [] if isinstance(above, exp.Window) else [whole]
     return found
 
 
@@ -164,7 +168,7 @@ def _top(select: exp.Select, parts: _Parts, types: Columns) -> exp.Select:
         return over.get(id(part)) or part
 
     top = select.copy()
-    over = {id(one): _over(types, parts, one) for one in _calls(top)}
+    over = {id(one): _over(types, parts, one) for one in aggregates_of(top)}
     return top.transform(replaced, copy=False)  # type: ignore[return-value]
 
 

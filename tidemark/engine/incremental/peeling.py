@@ -11,9 +11,9 @@ from typing import cast
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.partials import STAGED, of_core, partial_aggregates
+from tidemark.engine.incremental.partials import STAGED, aggregates_of, of_core, partial_aggregates
 from tidemark.engine.incremental.shape import Shape
-from tidemark.engine.incremental.tree import Block, Item, Leaf, Node, conjuncts, tables_of
+from tidemark.engine.incremental.tree import Block, Item, Leaf, Node, conjuncts, placeholder, tables_of
 
 LIMITS = ("limit", "offset")
 OF_CORE = ("joins", "where", "laterals", "from_")
@@ -35,10 +35,8 @@ class Peeled:
 
 def over(select: exp.Select, leaf: Leaf) -> Block:
     """Return a SELECT of columns of `staged` as a block that reads a table."""
-    alias = exp.TableAlias(this=exp.to_identifier(STAGED, quoted=True))
-    table = exp.Table(this=exp.to_identifier(STAGED, quoted=True), alias=alias)
     select = select.copy()
-    select.set("from_", exp.From(this=table))
+    select.set("from_", exp.From(this=placeholder(STAGED)))
     for column in select.find_all(exp.Column):
         if column.table == STAGED and column.name in leaf.columns:
             column.type = exp.DataType.build(leaf.columns[column.name], dialect="spark")
@@ -100,6 +98,36 @@ def without_hidden_keys(block: Block) -> Peeled | None:
     return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
 
 
+def without_expressions(block: Block) -> Peeled | None:
+    """Peel expressions of aggregates, HAVING and windows over groups off the aggregates themselves."""
+    arguments, shape = block.select.args, Shape(block)
+    group = arguments.get("group")
+    has_levels = group and group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
+    if shape.groups is None or has_levels or arguments.get("distinct") or _is_limited(block):
+        return None
+    top = _bare(block.select, (*OF_CORE, "order", "group", "having"))
+    having = arguments.get("having")
+    if having:
+        top.set("where", exp.Where(this=having.this.copy()))
+    calls = aggregates_of(top)
+    is_plain = (
+        not having
+        and not shape.partitions
+        and all(one in shape.groups or one in calls for one in block.outputs.values())
+    )
+    if is_plain or top.find(exp.Placeholder):
+        return None
+    columns = {one.copy(): f"key_{number}" for number, one in enumerate(shape.groups)}
+    for call in calls:
+        columns.setdefault(call.copy(), f"part_{len(columns)}")
+    top = cast("exp.Select", top.transform(lambda part: of_core(columns[part]) if part in columns else part))
+    if any(column.table not in ("", STAGED) for column in top.find_all(exp.Column)):
+        return None
+    core = _bare(block.select, ("order", "having", "windows", "qualify"))
+    core.set("expressions", [exp.alias_(one.copy(), name, quoted=True) for one, name in columns.items()])
+    return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
+
+
 def without_aggregate(block: Block) -> Peeled | None:
     """Peel an aggregate off partial results of smaller groups."""
     found = partial_aggregates(block)
@@ -140,7 +168,13 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
     return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
 
 
-PEELS = (without_limit, without_hidden_keys, without_aggregate, without_groups_and_windows)
+PEELS = (
+    without_limit,
+    without_expressions,
+    without_hidden_keys,
+    without_aggregate,
+    without_groups_and_windows,
+)
 
 
 def _joined_by(block: Block) -> Iterator[exp.Expr]:

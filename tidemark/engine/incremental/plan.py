@@ -38,6 +38,7 @@ class Request:
         size: the bytes of the model's table.
         partition: the column whose partitions are to be replaced as a whole, or empty.
         known_keys: the keys of the sources, by `schema.table`, for a model without a key of its own.
+        maintain: the setting `meta.maintain`.
     """
 
     key: tuple[str, ...]
@@ -49,6 +50,7 @@ class Request:
     sizes: Mapping[str, int] = field(default_factory=dict)
     size: int = 0
     known_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    maintain: str = "auto"
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from tidemark.engine.incremental.not_in import without_not_in
 from tidemark.engine.incremental.peeling import PEELS, columns_of
 from tidemark.engine.incremental.plan import NESTED, Plan, Request, choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
-from tidemark.engine.incremental.readings import clashing
+from tidemark.engine.incremental.readings import clashing, present
 from tidemark.engine.incremental.shape import Shape, refuse_unsupported
-from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves, tables_of
+from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves, render, tables_of
 from tidemark.engine.incremental.unsupported import Unsupported
 
 Types = Callable[[Node], Mapping[str, str]]
@@ -67,9 +68,25 @@ class Staged:
         """Whether the model's table is made from stages alone."""
         return all(leaf.table in self.tables for leaf in leaves(self.rest))
 
-    def inlined(self, node: Node) -> Node:
-        """Return a query over stages with their queries in place of their tables."""
-        return inlined(node, self.stages)
+    def how(self, request: Request) -> str:
+        """Return how each stage and the table over them are brought up to date, in words.
+
+        Args:
+            request: what a plan is made from.
+        """
+        changed, ways = set(request.changed), []
+        for stage in self.stages:
+            reads = frozenset(changed & {leaf.table for leaf in leaves(stage.tree)})
+            ways.append(stage.plan(reads, request.never_null).how if reads else "unchanged")
+            changed |= {stage.table} if reads else set()
+        now = frozenset(changed & {leaf.table for leaf in leaves(self.rest)})
+        return in_words([*ways, choose_plan(self.rest, replace(request, changed=now)).how])
+
+
+def in_words(ways: Sequence[str]) -> str:
+    """Return the ways of stages and, as the last, of the table over them in words."""
+    number = len(ways) - 1
+    return f"in {number} stage{'s' if number > 1 else ''}: {', then '.join(ways)}"
 
 
 def inlined(node: Node, stages: Sequence[Stage]) -> Node:
@@ -98,7 +115,7 @@ def staged(root: Node, request: Request, name: Callable[[int], str], types_of: T
     """
     splitter = _Splitter(name, types_of, request.never_null, dict(request.known_keys))
     whole = (request.key, request.types)
-    if splitter.maintains(root, whole):
+    if not splitter.full_for(root, whole):
         return None
     rest = splitter.split(root, whole)
     found = Staged(tuple(splitter.stages), rest)
@@ -116,24 +133,30 @@ class _Splitter:
     never_null: frozenset[str]
     keys: dict[str, Sequence[str]]
     stages: list[Stage] = field(default_factory=list)
+    made: dict[str, Leaf] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def maintains(self, node: Node, result: Result | None = None) -> bool:
-        """Return whether one step maintains a query, whichever of its tables change."""
+    def full_for(self, node: Node, result: Result | None = None) -> frozenset[str]:
+        """Return the tables after whose changes a query is computed in full."""
         if result is None:
             types = self.types(node)
             result = self._key(node, types), types
         tables = frozenset(leaf.table for leaf in leaves(node))
-        changes = {*(frozenset([table]) for table in tables), tables}
-        requests = (Request(tuple(result[0]), result[1], one, self.never_null) for one in changes)
-        return all(choose_plan(node, one).way != "full" for one in requests)
+
+        def is_full(changed: frozenset[str]) -> bool:
+            request = Request(tuple(result[0]), result[1], changed, self.never_null)
+            return choose_plan(node, request).way == "full"
+
+        found = frozenset(table for table in tables if is_full(frozenset([table])))
+        return found or (tables if tables and is_full(tables) else frozenset())
 
     def split(self, node: Node, result: Result | None = None) -> Node:
         """Return a query over stages; the query itself if no part of it can be one."""
-        if isinstance(node, Leaf) or self.maintains(node, result):
+        if isinstance(node, Leaf) or not self.full_for(node, result):
             return node
-        node = self._with_parts(node)
-        if not isinstance(node, Block) or self._is_over_a_stage(node) or self.maintains(node, result):
+        node = self._with_parts(without_not_in(node) if isinstance(node, Block) else node)
+        lacks = self.full_for(node, result)
+        if not isinstance(node, Block) or not lacks or self._is_over_a_stage(node):
             return node
         for peel in PEELS:
             peeled = peel(node)
@@ -141,9 +164,11 @@ class _Splitter:
                 continue
             before = len(self.stages)
             core = self.split(peeled.core)
-            leaf = self._stage(core) if self.maintains(core) else None
+            leaf = self._stage(core) if len(self.full_for(core)) < len(lacks) else None
             if leaf is not None:
                 return self.split(peeled.top(leaf), result)
+            gone = {stage.table for stage in self.stages[before:]}
+            self.made = {text: leaf for text, leaf in self.made.items() if leaf.table not in gone}
             del self.stages[before:]
         return node
 
@@ -165,11 +190,17 @@ class _Splitter:
         if _is_simple(node) or _outside(node):
             return node
         part = self.split(node)
-        leaf = self._stage(part) if kind == "scalar" or self.maintains(part) else None
+        leaf = self._stage(part) if kind == "scalar" or not self.full_for(part) else None
         return part if leaf is None else columns_of(leaf) if kind else leaf
 
     def _stage(self, node: Node) -> Leaf | None:
-        """Make a query a stage, and return its table; None if no table can hold its rows."""
+        """Make a query a stage, and return its table; None if no table can hold its rows.
+
+        A query that occurs twice is one stage.
+        """
+        text = render(node, present).sql("spark")
+        if text in self.made:
+            return self.made[text]
         types = self.types(node)
         is_stored = all(NAME.fullmatch(one) for one in types) and list(types) == list(node.names)
         if not is_stored or any(UNSTORED.search(kind.lower()) for kind in types.values()):
@@ -179,6 +210,7 @@ class _Splitter:
         if clashing(leaf):
             return None
         key = self._key(node, types)
+        self.made[text] = leaf
         self.stages.append(Stage(table, node, key, types))
         if key:
             self.keys[table] = key

@@ -162,7 +162,7 @@ def _take(block: Block, scope: Scope, holder: exp.From | exp.Join, side: str) ->
     else:
         raise Unsupported(name_of(source), source)
     block.items[alias] = Item(alias, node, side, holder.args.get("on"))
-    source.replace(_table(alias, alias))
+    source.replace(placeholder(alias))
 
 
 def _side(join: exp.Join) -> str:
@@ -232,9 +232,10 @@ def fill(block: Block, select: exp.Select, queries: dict[str, exp.Query]) -> exp
     return select
 
 
-def _table(name: str, alias: str) -> exp.Table:
-    alias_node = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    return exp.Table(this=exp.to_identifier(name, quoted=True), alias=alias_node)
+def placeholder(alias: str) -> exp.Table:
+    """Return what stands in a SELECT for a source of its block."""
+    name = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    return exp.Table(this=exp.to_identifier(alias, quoted=True), alias=name)
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,15 @@ from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_pla
 from tidemark.engine.incremental.readings import filled, present, previous, quoted
 from tidemark.engine.incremental.regions import Regions
 from tidemark.engine.incremental.stages import Stage, Staged
-from tidemark.engine.incremental.tree import Node, leaves, reads, render
-from tidemark.engine.prove.lifting import HISTORY, lifted
+from tidemark.engine.incremental.tree import Leaf, Node, leaves, reads, render
+from tidemark.engine.prove.lifting import HISTORY, lifted, of_no_rows
 from tidemark.engine.prove.written import Written, written
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
+    from sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -115,12 +116,18 @@ def _write_stage(
         part: f"prove_{stage.table.replace('.', '_')}_{part}" for part in ("previous", "present", "changes")
     }
     table_of(spark, whole, readings)
-    _keep(spark, views["previous"], "select * from prove_table")
+    filler = of_no_rows(stage.tree)
+
+    def keep(part: str, query: str, read: Callable[[Leaf], exp.Query]) -> None:
+        added = filled(render(filler, read), readings) if filler else ""
+        _keep(spark, views[part], f"{query} union all {added}" if added else query)
+
+    keep("previous", "select * from prove_table", previous)
     if plan is None:
-        _keep(spark, views["present"], "select * from prove_table")
+        _keep(spark, views["present"], f"select * from {views['previous']}")
     else:
         with rows_after(spark, whole, readings, commits=commits) as new:
-            _keep(spark, views["present"], new.query)
+            keep("present", new.query, present)
     columns = quoted([*stage.types, HISTORY])
     sides = (
         f"select {columns}, 1 as side from {views['present']} "

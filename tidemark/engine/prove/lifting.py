@@ -12,10 +12,21 @@ from tidemark.engine.incremental.links import ADDED
 from tidemark.engine.incremental.partials import STAGED, of_core
 from tidemark.engine.incremental.peeling import Peeled, over, without_limit
 from tidemark.engine.incremental.shape import Shape
-from tidemark.engine.incremental.tree import Block, Item, Leaf, Nested, Node, SetOperation, leaves, tables_of
+from tidemark.engine.incremental.tree import (
+    Block,
+    Item,
+    Leaf,
+    Nested,
+    Node,
+    SetOperation,
+    leaves,
+    placeholder,
+    tables_of,
+)
 from tidemark.engine.incremental.unsupported import Unsupported
 
 HISTORY = "__tidemark_history"
+HISTORIES = "prove_histories"  # the view of all histories
 PLACE = "__tidemark_place"
 
 
@@ -31,7 +42,7 @@ def lifted(node: Node) -> Node:
     if isinstance(node, Leaf):
         return Leaf(node.table, {**node.columns, HISTORY: "int"})
     if isinstance(node, SetOperation):
-        return SetOperation(node.operation, lifted(node.left), lifted(node.right))
+        return SetOperation(node.operation, _part(node.left), _part(node.right))
     if (peeled := without_limit(node)) is not None:
         return _limited(node, peeled)
     shape = Shape(node)
@@ -55,6 +66,35 @@ def lifted(node: Node) -> Node:
             group.append("expressions", history.copy())
         select.set("group", group)
     return block
+
+
+def of_no_rows(node: Node) -> Block | None:
+    """Return the rows of an aggregate without GROUP BY in histories without rows; None for other queries.
+
+    Lifted, it is an aggregate by history, which has no group for them.
+    """
+    if not isinstance(node, Block) or Shape(node).groups != []:
+        return None
+    empty = Block(node.select.copy().where("false", copy=False), node.items, node.nested)
+    select = exp.select(*(exp.column(name, table="empty", quoted=True) for name in node.names))
+    select = select.select(exp.alias_(_history(HISTORIES), HISTORY, quoted=True))
+    select.set("from_", exp.From(this=placeholder(HISTORIES)))
+    same = exp.EQ(this=_history("own"), expression=_history(HISTORIES))
+    select.append("joins", exp.Join(this=placeholder("empty"), kind="CROSS"))
+    select.append("joins", exp.Join(this=placeholder("own"), side="LEFT", kind="ANTI", on=same))
+    histories = Leaf(HISTORIES, {HISTORY: "int"})
+    items = (
+        Item(HISTORIES, histories, "from"),
+        Item("empty", empty, "cross"),
+        Item("own", lifted(node), "anti", same),
+    )
+    return Block(select, {item.alias: item for item in items})
+
+
+def _part(node: Node) -> Node:
+    """Return a lifted part of a query, which has a row in each history if it always gives one."""
+    found, added = lifted(node), of_no_rows(node)
+    return found if added is None else SetOperation(exp.Union(distinct=False), found, added)
 
 
 def _limited(node: Block, peeled: Peeled) -> Block:
@@ -99,9 +139,7 @@ def _lifted_items(node: Block, block: Block) -> exp.Expr | None:
             same = exp.EQ(this=own.copy(), expression=history.copy())
             on = exp.and_(on, same) if on is not None else same
             _set_join(block.select, alias, on)
-        block.items[alias] = Item(
-            alias, lifted(item.node), "inner" if item.side == "cross" else item.side, on
-        )
+        block.items[alias] = Item(alias, _part(item.node), "inner" if item.side == "cross" else item.side, on)
         if history is None or item.side == "right":
             history = own
         elif item.side == "full":

@@ -14,7 +14,7 @@ from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Leaf, Node, render
 from tidemark.engine.prove.chains import lifted_plan, rows_after, run_stages, table_of
 from tidemark.engine.prove.drawing import Drawn, Row, Table
-from tidemark.engine.prove.lifting import HISTORY
+from tidemark.engine.prove.lifting import HISTORY, of_no_rows
 from tidemark.engine.prove.roles import depends_on_order
 from tidemark.engine.prove.tables import register
 
@@ -115,7 +115,12 @@ def try_histories(
         chain = run_stages(spark, model.staged, plan.request, readings, commits=commits)
         tried.plan, tried.stages, readings = chain.rest, chain.stages, chain.readings
         over = lifted_plan(chain.rest, model.staged.rest)
-        table_of(spark, whole, readings)
+        table_of(spark, over, readings)
+        if added := of_no_rows(model.tree):  # a stage has this row
+            rebuild = (
+                f"{_query(whole, present, readings)} union all {filled(render(added, present), readings)}"
+            )
+            spark.sql(rebuild).createOrReplaceTempView("prove_rebuild")
     with rows_after(spark, over, readings, commits=commits, name=model.name) as new:
         tried.differing = _differing(spark, whole, new.query)
     if new.stopped is not None:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from tidemark.engine.incremental.readings import present
 from tidemark.engine.incremental.tree import Node, render
 from tidemark.engine.prove.drawing import Drawn, Row, Table
-from tidemark.engine.prove.lifting import HISTORY
+from tidemark.engine.prove.lifting import HISTORIES, HISTORY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +35,12 @@ def register(
         without: histories that are left out.
         backwards: make views of the present rows alone, in the opposite order.
     """
-    readings: dict[str, dict[str, str]] = {}
+    number_of_histories = max((len(one) for one in drawn.values()), default=0)
+    own = [{HISTORY: one} for one in range(number_of_histories) if one not in without]
+    spark.sql(values_sql(own, {HISTORY: "int"})).createOrReplaceTempView(HISTORIES)
+    readings: dict[str, dict[str, str]] = {
+        HISTORIES: dict.fromkeys(("present", "previous", "changes"), HISTORIES)
+    }
     for number, (name, histories) in enumerate(drawn.items()):
         table = tables[name]
         columns = {**table.columns, HISTORY: "int"}

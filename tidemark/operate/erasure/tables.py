@@ -13,6 +13,7 @@ from python_ingest.feeds.declarations import Feed
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import VIEWS, table_of
 from tidemark.lake.hidden_rows import hidden_rows
+from tidemark.lake.stage_tables import stage_tables
 from tidemark.lake.table_format import DELTA, table_exists, table_format
 from tidemark.lake.versions_by_format import signed
 from tidemark.operate.erasure.person import Person, matches_person
@@ -25,6 +26,7 @@ VIEW = "_tidemark_person"
 TEST = "test"
 DEPENDING = ("model", "snapshot", TEST)
 BATCH = "dropped with all rows: a batch that failed an audit"
+STAGE = "dropped with all rows: a stage of a model, which the next run makes anew"
 FAILURES = "dropped with all rows: failures of a test, which `dbt test --store-failures` writes again"
 
 
@@ -57,7 +59,9 @@ class Dependent:
 
 
 def copies(spark: SparkSession, project: Project, person: Person) -> dict[str, str]:
-    """Return the tables to drop, with what they are: batches that failed an audit, and failures of tests.
+    """Return the tables to drop, with what they are.
+
+    They are batches that failed an audit, failures of tests, and stages of models.
 
     Args:
         spark: the session.
@@ -70,6 +74,9 @@ def copies(spark: SparkSession, project: Project, person: Person) -> dict[str, s
         table = table_of(node) if is_test else failed_batch(project, table_of(node))
         if table_exists(spark, table) and not is_view(spark, table):
             found[table] = FAILURES if is_test else BATCH
+        if not is_test:
+            stages = stage_tables(spark, node.schema).items()
+            found |= {stage: STAGE for stage, model in stages if model == table_of(node).lower()}
     return found
 
 

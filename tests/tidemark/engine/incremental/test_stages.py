@@ -41,6 +41,14 @@ SPLIT = {
     "group by products.family": ("regions", "folded"),
     "select 'sales' as what, count(*) as number from shop.sales "
     "union all select 'returns', count(*) from shop.returns": ("folded", "folded", "rows"),
+    "select 100.0 * sum(if(pieces > 1, amount, 0)) / sum(amount) as share from shop.sales": (
+        "folded",
+        "rows",
+    ),
+    "select product, sum(amount) as amount, rank() over (order by sum(amount)) as place "
+    "from shop.sales group by product": ("folded", "full"),
+    "select sale_id from shop.sales where product not in "
+    "(select product from shop.products where family = 'a')": ("folded", "rows", "rows", "full"),
     "select sale_id from shop.sales where pieces > (select avg(score) from shop.returns)": ("full", "full"),
 }
 

@@ -1,7 +1,7 @@
 {# A query that no single step maintains, in stages: tidemark/engine/incremental/stages.py; or none. #}
 {% macro tidemark__staged(query, changed) %}
     {% set request = dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']) %}
-    {{ return(adapter.staged(dbt.tidemark__table_name(this), query.sql, request, config.get('meta', {}).get('maintain', 'auto'))) }}
+    {{ return(adapter.staged(dbt.tidemark__table_name(this), query.sql, request)) }}
 {% endmacro %}
 
 {# Brings the stages up to date, and then the model's table from them. #}
@@ -15,8 +15,8 @@
     {% set properties = dbt.tidemark__by_format('properties')() %}
     {% do properties.update(adapter.retention([])) %}
     {% set over = adapter.write_stages(staged, {
-        'request': dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']), 'readings': dbt.tidemark__readings(),
-        'windows': dbt.tidemark__run_state('joined')[model.unique_id], 'checkpoints': dbt.tidemark__checkpoints(), 'properties': properties,
+        'table': dbt.tidemark__table_name(this), 'request': dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']),
+        'readings': dbt.tidemark__readings(), 'windows': dbt.tidemark__run_state('joined')[model.unique_id], 'checkpoints': dbt.tidemark__checkpoints(), 'properties': properties,
         'as_of': dbt.tidemark__as_of, 'change_rows': dbt.tidemark__change_rows, 'views': dbt.tidemark__run_state('cached_views'),
         'view_name': dbt.tidemark__cached_view_name('{}')
     }) %}
@@ -28,5 +28,21 @@
         {% do dbt.tidemark__write_difference(relation, dict(query, sql=over.sql)) %}
     {% else %}
         {% do dbt.tidemark__write_plan(relation, query, over.plan, over.readings) %}
+    {% endif %}
+{% endmacro %}
+
+{# Stops a model with `meta.maintain: always` whose query would be computed in full. #}
+{% macro tidemark__check_maintained(query) %}
+    {% set changed = dbt.tidemark__run_state('joined').get(model.unique_id, {}).keys() | list %}
+    {% set request = {
+        'key': query['keys'], 'types': query.types, 'changed': changed, 'never_null': dbt.tidemark__never_null_columns(), 'maintain': 'always',
+        'known_keys': adapter.keys_below(model.unique_id, dbt.tidemark__deferred_below(model)), 'partition': dbt.tidemark__replaced_partition()
+    } %}
+    {% set why = adapter.why_not_maintained(dbt.tidemark__table_name(this), query.sql, request) %}
+    {% if why %}
+        {% do exceptions.raise_compiler_error(
+            this.identifier ~ ': meta.maintain is always, but its query would be computed in full: ' ~ why
+            ~ '. Write it in another way (docs/plain_models.md), or remove the setting.'
+        ) %}
     {% endif %}
 {% endmacro %}

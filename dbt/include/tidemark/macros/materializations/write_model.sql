@@ -9,16 +9,24 @@
     {% elif step == 'limited' %}
         {% do dbt.tidemark__write_limited(existing, sql) %}
     {% elif step == 'replace' %}
-        {% do dbt.tidemark__rebuild_model(existing, dbt.tidemark__checked_query(sql)) %}
+        {% do dbt.tidemark__rebuild_model(existing, dbt.tidemark__maintained_query(sql)) %}
     {% elif step == 'nothing' %}
         {% do dbt.tidemark__report_nothing_new(this, sql) %}
     {% else %}
-        {% do dbt.tidemark__write_increment(dbt.tidemark__checked_query(sql)) %}
+        {% do dbt.tidemark__write_increment(dbt.tidemark__maintained_query(sql)) %}
     {% endif %}
     {% if step in ('columns', 'nothing', 'add') and not var('rebuild_plan', false) and dbt.tidemark__is_redeclared() %}
         {% do persist_docs(this, model) %}
         {% do dbt.tidemark__forget_table(this) %}
     {% endif %}
+{% endmacro %}
+
+{% macro tidemark__maintained_query(sql) %}
+    {% set query = dbt.tidemark__checked_query(sql) %}
+    {% if config.get('meta', {}).get('maintain') == 'always' and dbt.tidemark__is_plain(model) %}
+        {% do dbt.tidemark__check_maintained(query) %}
+    {% endif %}
+    {{ return(query) }}
 {% endmacro %}
 
 {# Replaces the table, unless that would delete rows of another writer. #}
