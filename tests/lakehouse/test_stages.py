@@ -18,7 +18,7 @@ from tidemark.engine.verify.verify import verify
 from tidemark.lake.retention import Kept
 from tidemark.lake.stage_tables import stage_tables
 
-pytestmark = [pytest.mark.R2, pytest.mark.formats(day="delta", night="delta iceberg")]
+pytestmark = [pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 MODELS = {
     "top_products": "select product, sum(amount) as amount from @sales group by product "
     "order by amount desc, product limit 2",
@@ -26,6 +26,9 @@ MODELS = {
     "group by rollup (day, product)",
     "days_by_sales": "select sold, count(*) as days from "
     "(select day, count(*) as sold from @sales group by day) as days group by sold",
+    "unsold": "select id, product from @sales where product not in (select name from @names)",
+    "shares": "select product, 100 * sum(amount) / count(*) as mean, "
+    "rank() over (order by sum(amount)) as place from @sales group by product",
     "above": "select id, amount from @sales where amount > (select min(target) from @targets)",
 }
 CHANGES = (
@@ -33,6 +36,8 @@ CHANGES = (
     "update {sales} set day = date '2025-01-04', amount = 70 where id = 1",
     "delete from {sales} where product = 'b'",
     "insert into {targets} values (15)",
+    "insert into {names} values ('c')",
+    "insert into {names} values (null)",
 )
 
 
@@ -47,6 +52,7 @@ def staged(
     (project.folder / "profiles.yml").symlink_to(ROOT / "profiles.yml")
     project.add_source("sales", "id int, day date, product string, amount int")
     project.add_source("targets", "target int")
+    project.add_source("names", "name string")
     for name, sql in MODELS.items():
         project.add_model(name, sql)
         text = (project.models / f"{name}.sql").read_text().partition("\n")[2]
@@ -57,6 +63,7 @@ def staged(
         "(2, date '2025-01-01', 'b', 20), (3, date '2025-01-02', 'b', 30), (4, date '2025-01-02', 'c', 5)"
     )
     spark.sql(f"insert into {project.sources['targets']} values (30), (20)")
+    spark.sql(f"insert into {project.sources['names']} values ('b')")
     return project
 
 

@@ -130,8 +130,8 @@ class Total:
 
     def add(self, found: Tried) -> None:
         """Add what one combination showed."""
-        self.ways.add(found.plan.how)
-        if found.plan.way != "full":
+        self.ways.add(found.how)
+        if found.stages or found.plan.way != "full":
             self.histories += found.histories
             self.repeated += found.repeated
             self.tied += len(found.tied)
@@ -158,6 +158,6 @@ def _show(spark: SparkSession, model: Model, changed: tuple[str, ...], drawn: Dr
         why = "its order has ties" if ordering(model.tree) else "it depends on the order of its rows"
         message = f"the query has several right answers: {why}"
     else:
-        message = f"after changes of {', '.join(changed)} ({shown.plan.how})"
+        message = f"after changes of {', '.join(changed)} ({shown.how})"
     output.row("tied" if is_tied else "differs", model.table, message, 0.0)
     output.text(unit_test(model, smallest, rebuilt, shown.wrong[0], TIED if is_tied else DIFFER))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.engine.dbt_core.commands import SILENT, outcome_of
-from tidemark.engine.incremental.analysis import checked
+from tidemark.engine.decision.ways import NEVER
+from tidemark.engine.incremental.analysis import checked, staged_of
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.proven_key import proven_key
 from tidemark.engine.incremental.session_catalog import SessionCatalog, types_of
@@ -27,6 +28,7 @@ from tidemark.engine.project.nodes import VIEWS, table_of
 from tidemark.engine.prove.drawing import Table
 from tidemark.engine.prove.proof import Model
 from tidemark.engine.sqlcheck.models import allowed_rules, findings_of
+from tidemark.lake.stage_tables import stage_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,6 +129,16 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
         _partition(node),
         "tied_order" in allowed_rules(node.raw_code),
     )
+    stages = None
+    if (node.config.meta or {}).get("maintain") != NEVER and not model.partition:
+        stages = staged_of(
+            catalog,
+            node.compiled_code,
+            model.request(()),
+            lambda number: stage_table(name, number),
+            lambda sql: types_of(spark, sql),
+        )
+    model = replace(model, staged=stages)
     return Candidate(name, model, "", findings)
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_plan
 from tidemark.engine.incremental.readings import filled, present, quoted
-from tidemark.engine.incremental.stages import Staged
+from tidemark.engine.incremental.stages import Staged, in_words
 from tidemark.engine.incremental.tree import Leaf, Node, render
 from tidemark.engine.prove.chains import lifted_plan, rows_after, run_stages, table_of
 from tidemark.engine.prove.drawing import Drawn, Row, Table
@@ -77,6 +77,11 @@ class Tried:
     tied: dict[int, list[Row]] = field(default_factory=dict)
     allows_ties: bool = False
     stages: tuple[str, ...] = ()
+
+    @property
+    def how(self) -> str:
+        """How the table was brought up to date, in words."""
+        return in_words([*self.stages, self.plan.how]) if self.stages else self.plan.how
 
     @property
     def wrong(self) -> dict[int, list[Row]]:

@@ -20,6 +20,7 @@ OPTIONAL = (
 )
 COUNTED = "select count(*) as sold, sum(pieces) as pieces from shop.sales"
 LOWEST = "select min(day) as first_day, max(pieces) as most, sum(pieces) as pieces from shop.sales"
+COMMITTED = (ROWS, OPTIONAL, LOWEST)  # by a real INSERT or MERGE
 WAYS = {
     ROWS: {"shop.sales": "rows"},
     UNITED: {"shop.sales": "rows", "shop.products": "rows"},
@@ -35,6 +36,7 @@ def test_rows_without_a_key_are_maintained(few_partitions: SparkSession, sql: st
     """R2.2: each source alone, and all of them, on random histories with the statements of a run."""
     model = model_of(few_partitions, Relation(sql, {}, None))
     for changed, way in [*WAYS[sql].items(), (None, None)]:
-        found = tried(few_partitions, model, (changed,) if changed else tuple(WAYS[sql]), commits=True)
+        tables = (changed,) if changed else tuple(WAYS[sql])
+        found = tried(few_partitions, model, tables, commits=changed is None and sql in COMMITTED)
         assert way in (None, found.plan.way), changed
         assert (found.differing, found.histories > 0) == ({}, True), (changed, found.differing)

@@ -16,7 +16,8 @@
     {% do properties.update(adapter.retention([])) %}
     {% set over = adapter.write_stages(staged, {
         'table': dbt.tidemark__table_name(this), 'request': dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']),
-        'readings': dbt.tidemark__readings(), 'windows': dbt.tidemark__run_state('joined')[model.unique_id], 'checkpoints': dbt.tidemark__checkpoints(), 'properties': properties,
+        'readings': dbt.tidemark__readings(), 'windows': dbt.tidemark__run_state('joined')[model.unique_id],
+        'checkpoints': dbt.tidemark__checkpoints(), 'properties': properties,
         'as_of': dbt.tidemark__as_of, 'change_rows': dbt.tidemark__change_rows, 'views': dbt.tidemark__run_state('cached_views'),
         'view_name': dbt.tidemark__cached_view_name('{}')
     }) %}
