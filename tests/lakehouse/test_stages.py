@@ -88,7 +88,7 @@ def test_each_run_equals_a_rebuild(staged: StrangeProject) -> None:
         assert staged.differing() == {}, change
         if change is CHANGES[1]:
             assert reads(staged, "days_by_sales") == "in 1 stage: folded, then folded"
-            assert reads(staged, "levels").startswith("in 1 stage: folded, then full: rollup")
+            assert reads(staged, "levels").startswith("in 1 stage: folded, then read whole: rollup")
             assert reads(staged, "above") == "changed rows", "the stage is not asked for"
     assert reads(staged, "above").startswith("in 1 stage: made anew, then full")
     os.chdir(staged.folder)

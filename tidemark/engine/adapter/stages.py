@@ -18,7 +18,6 @@ from tidemark.engine.decision.stages import base_version, makes_stages
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
 from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
 from tidemark.engine.incremental.readings import filled, present
-from tidemark.engine.incremental.stages import in_words
 from tidemark.engine.incremental.tree import leaves, render
 from tidemark.engine.writing import merging, plans
 from tidemark.engine.writing.target import Batch, Target
@@ -58,12 +57,14 @@ class OverStages:
     """A model's query over its stages, after these were brought up to date.
 
     Attributes:
+        staged: the query in stages.
         plan: how the model's table is brought up to date; None if no stage has changed.
         readings: what reads the sources and the stages.
         sql: the query over the stages, at their present versions.
         runs: what the run did with each stage.
     """
 
+    staged: Staged
     plan: Plan | None
     readings: dict[str, dict[str, Any]]
     sql: str
@@ -72,7 +73,7 @@ class OverStages:
     @property
     def how(self) -> str:
         """The ways of the stages and of the table over them, in words."""
-        return in_words([*(run.how for run in self.runs), self.plan.how if self.plan else "unchanged"])
+        return self.staged.in_words([run.how for run in self.runs], self.plan)
 
 
 class StagesAdapter(ModelsAdapter):
@@ -131,7 +132,7 @@ class StagesAdapter(ModelsAdapter):
         else:
             plan = choose_plan(staged.rest, replace(writing.request, changed=changed)) if changed else None
         sql = filled(render(staged.rest, present), writing.readings)
-        return OverStages(plan, writing.readings, sql, writing.runs)
+        return OverStages(staged, plan, writing.readings, sql, writing.runs)
 
     @available
     def stage_checkpoints(self, runs: Sequence[StageRun], known: Checkpoints) -> list[dict[str, Any]]:

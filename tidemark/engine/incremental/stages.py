@@ -80,13 +80,20 @@ class Staged:
             ways.append(stage.plan(reads, request.never_null).how if reads else "unchanged")
             changed |= {stage.table} if reads else set()
         now = frozenset(changed & {leaf.table for leaf in leaves(self.rest)})
-        return in_words([*ways, choose_plan(self.rest, replace(request, changed=now)).how])
+        return self.in_words(ways, choose_plan(self.rest, replace(request, changed=now)))
 
+    def in_words(self, ways: Sequence[str], rest: Plan | None) -> str:
+        """Return how stages and the table over them are brought up to date, in words.
 
-def in_words(ways: Sequence[str]) -> str:
-    """Return the ways of stages and, as the last, of the table over them in words."""
-    number = len(ways) - 1
-    return f"in {number} stage{'s' if number > 1 else ''}: {', then '.join(ways)}"
+        Args:
+            ways: those of the stages.
+            rest: the plan of the table; None if no stage has changed.
+        """
+        last = rest.how if rest else "unchanged"
+        if rest and rest.way == "full" and self.reads_stages_only:
+            last = f"read whole: {rest.why}"
+        number = len(self.stages)
+        return f"in {number} stage{'s' if number > 1 else ''}: {', then '.join([*ways, last])}"
 
 
 def inlined(node: Node, stages: Sequence[Stage]) -> Node:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_plan
 from tidemark.engine.incremental.readings import filled, present, quoted
-from tidemark.engine.incremental.stages import Staged, in_words
+from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Leaf, Node, render
 from tidemark.engine.prove.chains import lifted_plan, rows_after, run_stages, table_of
 from tidemark.engine.prove.drawing import Drawn, Row, Table
@@ -63,6 +63,7 @@ class Tried:
     Attributes:
         plan: the plan that was tried; with stages, that of the table over them.
         stages: how the stages were brought up to date, in words.
+        staged: the query in stages, if these were tried.
         histories: how many were compared.
         repeated: how many were not, as the query gives two rows of one key.
         differing: the histories after which the table differs from its rebuild, with the rows that differ.
@@ -77,11 +78,12 @@ class Tried:
     tied: dict[int, list[Row]] = field(default_factory=dict)
     allows_ties: bool = False
     stages: tuple[str, ...] = ()
+    staged: Staged | None = None
 
     @property
     def how(self) -> str:
         """How the table was brought up to date, in words."""
-        return in_words([*self.stages, self.plan.how]) if self.stages else self.plan.how
+        return self.staged.in_words(self.stages, self.plan) if self.staged else self.plan.how
 
     @property
     def wrong(self) -> dict[int, list[Row]]:
@@ -119,6 +121,7 @@ def try_histories(
     if plan.way == "full" and model.staged is not None:
         chain = run_stages(spark, model.staged, plan.request, readings, commits=commits)
         tried.plan, tried.stages, readings = chain.rest, chain.stages, chain.readings
+        tried.staged = model.staged
         over = lifted_plan(chain.rest, model.staged.rest)
         table_of(spark, over, readings)
         if added := of_no_rows(model.tree):  # a stage has this row
