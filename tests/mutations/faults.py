@@ -37,6 +37,13 @@ FAULTS = (
         at_night=True,  # a Connect server has one session, too
     ),
     Fault(
+        "a query without a key, or one that no single step maintains",
+        "tidemark/engine/writing/bags.py",
+        "({stays} union all {gained})",
+        "({gained})",
+        "tests/tidemark/engine/incremental/test_bags.py",
+    ),
+    Fault(
         "a file lands exactly once",
         "tidemark/lake/table_format.py",
         '.option("txnAppId", writer).option("txnVersion", number)',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ def stage_table(model: str, number: int) -> str:
     """Return the table of a stage: `gold_stages.daily_sales__1` for stage 1 of `gold.daily_sales`."""
     schema, _, name = model.lower().partition(".")
     return f"{schema}{SUFFIX}.{name}__{number}"
+
+
+def names_a_stage(table: str) -> bool:
+    """Return whether a table (`schema.name`) has the name of a stage; another table may have one, too."""
+    return re.fullmatch(rf"[^.]+{SUFFIX}\.[^.]+__\d+", table) is not None
 
 
 def stage_tables(spark: SparkSession, schema: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tidemark.engine.incremental.shape import AGGREGATES, Shape
 from tidemark.engine.incremental.tree import Block
 
 Columns = Mapping[str, str]
-STAGED = "staged"  # the alias of the core's table
+STAGED = "__tidemark_staged"  # the alias of the core's table
 LEVELS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 

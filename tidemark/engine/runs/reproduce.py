@@ -28,6 +28,7 @@ from tidemark.engine.runs.past import Past
 from tidemark.engine.runs.provenance import provenance
 from tidemark.engine.verify.verify import AT_ONCE, Verdict, compare, timed
 from tidemark.lake.delta_log import make_active
+from tidemark.lake.stage_tables import names_a_stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,7 +144,11 @@ class Reproduction:
             return Reproduced(self._verdict(table, models.get(table), reasons.get(table)), kind == "model")
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            yield from pool.map(verdict, [written.table for written in self.run.written])
+            tables = [written.table for written in self.run.written]
+            # a stage is a part of its model, whose own query is computed here
+            yield from pool.map(
+                verdict, [table for table in tables if table in nodes or not names_a_stage(table)]
+            )
 
     def _compiled(self) -> tuple[dict[str, Any], dict[str, Compiled], dict[str, str]]:
         """Return by table: its node, its compiled model, and why there is none."""

@@ -53,6 +53,12 @@ def test_a_model_has_one_way(config: dict[str, Any], facts: CodeFacts, name: str
         ({"unique_key": "id", "meta": {"maintained_by": "dbt"}}, MACROS, "meta.maintained_by is dbt, but"),
         ({"meta": {"maintained_by": "me"}}, PLAIN, "meta.maintained_by is me. Set it to tidemark or dbt."),
         ({"meta": {"accumulates": "yes"}}, PLAIN, "meta.accumulates is yes. Set it to true or false."),
+        ({"meta": {"maintain": "yes"}}, PLAIN, "meta.maintain is yes. Set it to auto or always or never."),
+        (
+            {"meta": {"maintain": "always"}, "unique_key": "id"},
+            MACROS,
+            "meta.maintain chooses how a plain query",
+        ),
     ],
 )
 def test_unsupported_options_are_refused(config: dict[str, Any], facts: CodeFacts, refused: str) -> None:
