@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 from tests.lakehouse.strange import StrangeProject
 from tidemark.cli.maintain import maintain_tables
 from tidemark.cli.undo import undo_run
+from tidemark.engine.decision import costs
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.verify.verify import verify
@@ -145,3 +146,23 @@ def test_a_model_that_must_be_maintained(staged: StrangeProject) -> None:
     staged.spark.sql(CHANGES[0].format(**staged.sources))
     assert "That is the name of a stage of its query" in staged.run("levels")
     assert staged.spark.table(f"{stages}.levels__1").count() == 1
+
+
+def test_the_way_follows_what_runs_took(staged: StrangeProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R2.3: one increment is enough here, and any number of seconds too many; `never` has no increments."""
+    for name, value in (("MEASURED_BYTES", 0), ("RUNS", 1), ("MORE", 0.0)):
+        monkeypatch.setattr(costs, name, value)
+    query = "select product, sum(amount) as amount from {{ source('strange', 'sales') }} group by product"
+    for name, maintain in (("measured", "auto"), ("never", "never")):
+        config = f"{{{{ config(unique_key='product', meta={{'maintain': '{maintain}'}}) }}}}"
+        (staged.models / f"{name}.sql").write_text(f"{config} {query}")
+    ways = []
+    for change in ("", *CHANGES[:2]):
+        if change:
+            staged.spark.sql(change.format(**staged.sources))
+        staged.messages("measured", "never")
+        found = [staged.last_run(name)["reads"][0] for name in ("measured", "never")]
+        ways.append([one.partition(" (")[2][:-1] for one in found])
+    assert ways[1] == ["folded", "full: meta.maintain is never"]
+    assert ways[2][0].startswith("full: its last increments took")
+    assert staged.rows("measured") == staged.rows("never")

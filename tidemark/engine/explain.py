@@ -121,7 +121,7 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
     request = request_of({**model.request, "types": types_of(spark, model.sql)})
     plan = plan_of(catalog_of(spark), model.sql, request)
     how = plan.how
-    if plan.way == "full" and makes_stages(request.maintain, request.sizes):
+    if plan.way == "full" and not request.why_full and makes_stages(request.maintain, request.sizes):
         stages = staged_of(
             catalog_of(spark),
             model.sql,

@@ -91,7 +91,7 @@ class StagesAdapter(ModelsAdapter):
         from tidemark.engine.incremental.analysis import staged_of
 
         wanted = request_of(request)
-        if not makes_stages(wanted.maintain, wanted.sizes):
+        if wanted.why_full or not makes_stages(wanted.maintain, wanted.sizes):
             return None
         return staged_of(
             self._catalog(), sql, wanted, lambda number: stage_table(table, number), self._types_of

@@ -13,6 +13,7 @@ from tidemark.engine.adapter.locks import as_errors_of_dbt, lock_state, unlock_t
 from tidemark.engine.adapter.past import PastAdapter
 from tidemark.engine.checkpoints import layout
 from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract
+from tidemark.engine.decision.costs import NUMBER, Measured
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -61,6 +62,18 @@ class StateAdapter(PastAdapter):
                 return Checkpoints()
             where = f"unix_micros(ended_at) <= {self.past_end()}" if self.reads_past() else "true"
             return Checkpoints(map(Checkpoint.of, self._rows(layout.newest_query(str(runs), fields, where))))
+
+    @available
+    def measured_runs(self, runs: BaseRelation) -> dict[str, list[Measured]]:
+        """Return the newest runs of each model (`schema.name`), newest first.
+
+        Args:
+            runs: the table `ops.runs`.
+        """
+        found: dict[str, list[Measured]] = {}
+        for row in self._rows(layout.measured_query(str(runs), NUMBER)):
+            found.setdefault(row["model"], []).append(Measured(row["state"], float(row["seconds"])))
+        return found
 
     @available
     def contract(self, **fingerprints: str) -> Contract:

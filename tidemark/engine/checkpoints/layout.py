@@ -226,6 +226,23 @@ def model_runs_query(table: str, where: str = "true") -> str:
     return f"select invocation_id, started_at, inline(model_runs) from {table} where {where}"
 
 
+def measured_query(table: str, number: int) -> str:
+    """Return the query of the newest successful runs of each model that read something.
+
+    Args:
+        table: `schema.runs`.
+        number: how many of each model.
+
+    Returns:
+        A query of `model`, `state` and `seconds`, newest first.
+    """
+    newest = "row_number() over (partition by model order by started_at desc, invocation_id)"
+    return (
+        f"select model, state, seconds from (select *, {newest} as place from ({model_runs_query(table)}) "
+        f"where status = 'success' and state <> 'nothing new') where place <= {number} order by model, place"
+    )
+
+
 def _translated(fields: Collection[str]) -> str:
     """Return the columns of a checkpoint `c`, with those of the first layout in the present columns."""
     columns = []

@@ -64,6 +64,8 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
     Returns:
         A plan; its way is `full`, with the reason, where the query cannot be handled incrementally.
     """
+    if request.why_full:
+        return full(request, request.why_full)
     try:
         parsed = parse(sql, spark)
         checked(spark, parsed)

@@ -39,6 +39,7 @@ class Request:
         partition: the column whose partitions are to be replaced as a whole, or empty.
         known_keys: the keys of the sources, by `schema.table`, for a model without a key of its own.
         maintain: the setting `meta.maintain`.
+        why_full: why the query is computed in full, though its changes may be applied; empty if they are.
     """
 
     key: tuple[str, ...]
@@ -51,6 +52,7 @@ class Request:
     size: int = 0
     known_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     maintain: str = "auto"
+    why_full: str = ""
 
 
 @dataclass(frozen=True)

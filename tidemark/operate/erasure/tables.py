@@ -13,7 +13,7 @@ from python_ingest.feeds.declarations import Feed
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import VIEWS, table_of
 from tidemark.lake.hidden_rows import hidden_rows
-from tidemark.lake.stage_tables import stage_tables
+from tidemark.lake.stage_tables import SUFFIX, stage_tables
 from tidemark.lake.table_format import DELTA, table_exists, table_format
 from tidemark.lake.versions_by_format import signed
 from tidemark.operate.erasure.person import Person, matches_person
@@ -87,6 +87,7 @@ def unmanaged_tables(spark: SparkSession, project: Project, person: Person) -> l
     """
     known = {table.lower() for table in project.tables}
     schemas = {table.partition(".")[0] for table in project.tables} | {project.audit_schema}
+    schemas |= {f"{schema}{SUFFIX}" for schema in schemas}  # of stages
     schemas |= {node.schema for node in project.manifest.nodes.values() if node.resource_type == TEST}
     found = []
     for schema in sorted(schemas - {project.ops_schema}):
