@@ -16,7 +16,7 @@ import jinja2
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request, choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
-from tidemark.engine.incremental.stages import staged
+from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.tree import Node, leaves, type_of
 from tidemark.engine.incremental.unsupported import Unsupported
 

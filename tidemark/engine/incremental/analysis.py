@@ -19,7 +19,8 @@ from tidemark.engine.incremental.plan import NESTED, Plan, Request, choose_plan,
 from tidemark.engine.incremental.proven_key import Keys, proven_key
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.spelling import plain
-from tidemark.engine.incremental.stages import Staged, staged
+from tidemark.engine.incremental.splitting import staged
+from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Block, Leaf, Node, render
 from tidemark.engine.incremental.unsupported import Unsupported
 

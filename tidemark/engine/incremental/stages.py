@@ -1,28 +1,16 @@
-"""Split a query that no single step maintains into stages, each of which one step maintains.
+"""The stages of a query: parts that have tables of their own, each of which one step maintains.
 
-A stage is a part of the query with a table of its own. A blocking operator, such as LIMIT or an aggregate of
-an aggregate, then reads the table of the stage below it in place of the sources.
+A blocking operator, such as LIMIT or an aggregate of an aggregate, reads the table of the stage below it in
+place of the sources.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from tidemark.engine.incremental.not_in import without_not_in
-from tidemark.engine.incremental.peeling import PEELS, columns_of
-from tidemark.engine.incremental.plan import NESTED, Plan, Request, choose_plan
-from tidemark.engine.incremental.proven_key import proven_key
-from tidemark.engine.incremental.readings import clashing, present
-from tidemark.engine.incremental.shape import Shape, refuse_unsupported
-from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves, render, tables_of
-from tidemark.engine.incremental.unsupported import Unsupported
-
-Types = Callable[[Node], Mapping[str, str]]
-NAME = re.compile(r"[a-z_][a-z0-9_]*")  # of a column that each format takes
-UNSTORED = re.compile(r"\b(void|interval|variant|char|varchar)\b|\bcollate\b")
+from tidemark.engine.incremental.plan import Plan, Request, choose_plan
+from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves
 
 
 @dataclass(frozen=True)
@@ -103,164 +91,10 @@ def inlined(node: Node, stages: Sequence[Stage]) -> Node:
         return inlined(found.tree, stages) if found else node
     if isinstance(node, SetOperation):
         return SetOperation(node.operation, inlined(node.left, stages), inlined(node.right, stages))
-    return _with_children(node, lambda child, _: inlined(child, stages))
+    return with_children(node, lambda child, _: inlined(child, stages))
 
 
-def staged(root: Node, request: Request, name: Callable[[int], str], types_of: Types) -> Staged | None:
-    """Split a query into stages.
-
-    The split depends on the query alone, not on the tables that changed: each run has the same stages.
-
-    Args:
-        root: the query.
-        request: what its plan is made from.
-        name: gives the table (`schema.table`, in lower case) of the stage of a number from 1 on.
-        types_of: gives the types of a query's columns, in Spark's words.
-
-    Returns:
-        None if one step maintains the query, or if no part of it can be a stage.
-    """
-    splitter = _Splitter(name, types_of, request.never_null, dict(request.known_keys))
-    whole = (request.key, request.types)
-    if not splitter.full_for(root, whole):
-        return None
-    rest = splitter.split(root, whole)
-    found = Staged(tuple(splitter.stages), rest)
-    is_same = found.stages and dict(splitter.types(rest)) == dict(request.types)
-    return found if is_same else None
-
-
-Result = tuple[Sequence[str], Mapping[str, str]]  # key and types of a query
-
-
-@dataclass
-class _Splitter:
-    name: Callable[[int], str]
-    types_of: Types
-    never_null: frozenset[str]
-    keys: dict[str, Sequence[str]]
-    stages: list[Stage] = field(default_factory=list)
-    made: dict[str, Leaf] = field(default_factory=dict)
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
-
-    def full_for(self, node: Node, result: Result | None = None) -> frozenset[str]:
-        """Return the tables after whose changes a query is computed in full."""
-        if result is None:
-            types = self.types(node)
-            result = self._key(node, types), types
-        tables = frozenset(leaf.table for leaf in leaves(node))
-
-        def is_full(changed: frozenset[str]) -> bool:
-            request = Request(tuple(result[0]), result[1], changed, self.never_null)
-            return choose_plan(node, request).way == "full"
-
-        found = frozenset(table for table in tables if is_full(frozenset([table])))
-        return found or (tables if tables and is_full(tables) else frozenset())
-
-    def split(self, node: Node, result: Result | None = None) -> Node:
-        """Return a query over stages; the query itself if no part of it can be one."""
-        if isinstance(node, Leaf) or not self.full_for(node, result):
-            return node
-        node = self._with_parts(without_not_in(node) if isinstance(node, Block) else node)
-        lacks = self.full_for(node, result)
-        if not isinstance(node, Block) or not lacks or self._is_over_a_stage(node):
-            return node
-        for peel in PEELS:
-            peeled = peel(node)
-            if peeled is None:
-                continue
-            before = len(self.stages)
-            core = self.split(peeled.core)
-            leaf = self._stage(core) if len(self.full_for(core)) < len(lacks) else None
-            if leaf is not None:
-                return self.split(peeled.top(leaf), result)
-            gone = {stage.table for stage in self.stages[before:]}
-            self.made = {text: leaf for text, leaf in self.made.items() if leaf.table not in gone}
-            del self.stages[before:]
-        return node
-
-    def types(self, node: Node) -> dict[str, str]:
-        """Return the types of a query's columns by name."""
-        return {name.lower(): kind for name, kind in self.types_of(inlined(node, self.stages)).items()}
-
-    def _with_parts(self, node: Node) -> Node:
-        """Return a query whose subqueries are stages."""
-        if isinstance(node, SetOperation):
-            return SetOperation(node.operation, self._part(node.left), self._part(node.right))
-        return _with_children(node, self._part) if isinstance(node, Block) else node
-
-    def _part(self, node: Node, kind: str = "") -> Node:
-        """Return the table of a subquery, which becomes a stage; the subquery itself if it cannot be one.
-
-        A subquery for one value is a stage also if it is computed in full: most often the value stays.
-        """
-        if _is_simple(node) or _outside(node):
-            return node
-        part = self.split(node)
-        leaf = self._stage(part) if kind == "scalar" or not self.full_for(part) else None
-        return part if leaf is None else columns_of(leaf) if kind else leaf
-
-    def _stage(self, node: Node) -> Leaf | None:
-        """Make a query a stage, and return its table; None if no table can hold its rows.
-
-        A query that occurs twice is one stage.
-        """
-        text = render(node, present).sql("spark")
-        if text in self.made:
-            return self.made[text]
-        types = self.types(node)
-        is_stored = all(NAME.fullmatch(one) for one in types) and list(types) == list(node.names)
-        if not is_stored or any(UNSTORED.search(kind.lower()) for kind in types.values()):
-            return None
-        table = self.name(next(self.numbers))
-        leaf = Leaf(table, types)
-        if clashing(leaf):
-            return None
-        key = self._key(node, types)
-        self.made[text] = leaf
-        self.stages.append(Stage(table, node, key, types))
-        if key:
-            self.keys[table] = key
-        return leaf
-
-    def _is_over_a_stage(self, node: Block) -> bool:
-        """Return whether a query reads one stage alone: another one below it would repeat it."""
-        parts = [child for _, child in node.children()]
-        tables = {stage.table for stage in self.stages}
-        return len(parts) == 1 and isinstance(parts[0], Leaf) and parts[0].table in tables
-
-    def _key(self, node: Node, types: Mapping[str, str]) -> tuple[str, ...]:
-        proven = tuple(one.lower() for one in proven_key(node, self.keys) or ())
-        nests = any(types.get(one, "").lower().startswith(NESTED) for one in proven)
-        return () if nests else proven
-
-
-def _with_children(block: Block, change: Callable[[Node, str], Node]) -> Block:
+def with_children(block: Block, change: Callable[[Node, str], Node]) -> Block:
     items = {alias: replace(item, node=change(item.node, "")) for alias, item in block.items.items()}
     nested = {alias: replace(one, node=change(one.node, one.kind)) for alias, one in block.nested.items()}
     return Block(block.select, items, nested)
-
-
-def _is_simple(node: Node) -> bool:
-    """Return whether a query only chooses rows and columns of one table, which a stage would repeat."""
-    if isinstance(node, Leaf):
-        return True
-    if not isinstance(node, Block) or node.nested or len(node.items) > 1:
-        return False
-    try:
-        refuse_unsupported(node)
-    except Unsupported:
-        return False
-    return Shape(node).row_by_row and all(_is_simple(item.node) for item in node.items.values())
-
-
-def _outside(node: Node) -> set[str]:
-    """Return the aliases outside of a subquery whose columns it uses."""
-    if isinstance(node, Leaf):
-        return set()
-    below = {alias for _, child in node.children() for alias in _outside(child)}
-    if isinstance(node, SetOperation):
-        return below
-    laterals = {one.alias for one in node.select.args.get("laterals") or []}
-    own = {*node.items, *node.nested, *laterals, ""}
-    return (tables_of(node.select) | below) - own

@@ -16,7 +16,7 @@ from tidemark.engine.incremental import deltas, equalities, folding, regions, sh
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request
 from tidemark.engine.incremental.readings import changed_rows, filled, present
-from tidemark.engine.incremental.stages import staged
+from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.tree import Leaf, Node, leaves, render
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.prove.histories import draw, subsets

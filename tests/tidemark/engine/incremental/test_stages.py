@@ -12,7 +12,8 @@ from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, m
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request, choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
-from tidemark.engine.incremental.stages import Staged, staged
+from tidemark.engine.incremental.splitting import staged
+from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Node, leaves
 
 pytestmark = pytest.mark.R2

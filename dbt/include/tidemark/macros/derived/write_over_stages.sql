@@ -1,4 +1,4 @@
-{# A query that no single step maintains, in stages: tidemark/engine/incremental/stages.py; or none. #}
+{# A query that no single step maintains, in stages: tidemark/engine/incremental/splitting.py; or none. #}
 {% macro tidemark__staged(query, changed) %}
     {% set request = dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']) %}
     {{ return(adapter.staged(dbt.tidemark__table_name(this), query.sql, request)) }}
