@@ -78,7 +78,7 @@ def production(features: Features, tmp_path: Path) -> Features:
     return made
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_deferred_tables_are_read_by_their_changes(
     features: Features, production: Features, table_format: str
 ) -> None:
@@ -113,7 +113,7 @@ def test_deferred_tables_are_read_by_their_changes(
 
 
 @nightly("features")
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_clone_is_completed_by_the_next_run(
     features: Features, production: Features, table_format: str
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_clone_is_completed_by_the_next_run(
     assert "which the state names, does not exist in this lake" in lost
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_commands_and_options(features: Features) -> None:
     """`--empty` seeds, versions, groups, ephemeral models, `dbt retry`, freshness, refusals; R1.4, R1.5."""
     for _ in range(2 if IS_NEW else 0):
@@ -192,7 +192,7 @@ def test_commands_and_options(features: Features) -> None:
 
 
 @nightly("features")
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_one_batch_is_retried(features: Features) -> None:
     """`--event-time-start`, `--event-time-end`, and `dbt retry` of a microbatch model; R1.5."""
     features.messages("build", "--select", "days", "orders", "--exclude-resource-type", "test")

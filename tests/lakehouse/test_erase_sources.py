@@ -118,7 +118,7 @@ def test_a_row_of_an_erased_person_does_not_land_again(
 
 @pytest.mark.R5
 @nightly("erasure")
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_message_that_the_topic_still_has_keeps_its_place_alone(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,7 @@ def test_two_rows_of_one_key_stop_the_run(cases: FixtureProject) -> None:
     assert cases.rows("doubled") == [(1, None, "A")]
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.R1
 def test_reserved_words_and_odd_names_are_columns_like_others(cases: FixtureProject) -> None:
     """R1.2: as keys, as newest_by, for pruning, as names of measures."""
@@ -94,7 +94,7 @@ def test_pruning_reads_only_the_files_of_the_batch(cases: FixtureProject) -> Non
     ]
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path) -> None:
     """R2.4: with another key or pruning, earlier rows would stay next to new rows."""
     source = cases.create_source("readings_in", "id int, name string, unit string")
@@ -121,7 +121,7 @@ def test_an_unsafe_pruning_is_refused(cases: FixtureProject) -> None:
     assert "but a row differs" in refresh.failed[0][1]
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.R5
 def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject, tmp_path: Path) -> None:
     """R5.3: touched partitions only; an emptied one goes; no session setting stays changed."""
@@ -155,7 +155,7 @@ def test_partitions_are_overwritten_only_where_they_differ(cases: FixtureProject
 
 
 @pytest.mark.R5
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_dates_are_rebuilt_from_what_was_read(cases: FixtureProject) -> None:
     """R5.5: only what the table has read, only these dates; a model that was never built is refused."""
     source = cases.create_source("visits_in", VISITS)

@@ -73,7 +73,7 @@ def orders(spark: SparkSession, prefix: str, table_format: str, monkeypatch: pyt
     return Orders(spark, prefix)
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_each_setting_is_followed_or_refused_by_name(orders: Orders, table_format: str) -> None:
     """Columns that a source gains, keys in another case, partitions, folders, headers; R1.4, R3.4."""
     first = orders.dbt("run")

@@ -89,7 +89,7 @@ def _expire(guarded: Guarded, model: str) -> None:
         expire(guarded.spark, guarded.table(model), 0, guarded.readers(guarded.table(model)))
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_the_lake_is_read_as_of_a_run(guarded: Guarded, models: Path) -> None:
     """R4.4: sources, models, a view and a seed; tests see it whole; nothing is written or recorded."""
     guarded.insert("(1, 5), (2, 5)")

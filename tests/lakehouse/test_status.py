@@ -65,7 +65,7 @@ def test_limits_are_those_of_the_declaration() -> None:
     assert [Limits().level(age) for age in (None, 99 * DAY)] == [0, 0]
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_table_shows_what_it_has_not_read(guarded: Guarded) -> None:
     """R4.2: in versions and in seconds; a run reads them, and a failed run is an error."""
     assert {state.problem for state in _tables(guarded).values()} == {"not built yet"}

@@ -42,7 +42,7 @@ def test_only_files_after_the_checkpoint_are_read(make_feed: MakeFeed) -> None:
 
 
 @pytest.mark.R4
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_an_overlap_covers_late_files(make_feed: MakeFeed) -> None:
     """R4.1: a file that appears late with an older time is landed within the overlap, and once."""
     orders = make_feed(discovery="modified_after", overlap="90 minutes")
