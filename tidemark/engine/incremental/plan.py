@@ -204,10 +204,7 @@ def choose_plan(root: Node, request: Request) -> Plan:
                 plan = choose(root, request)
             except Unsupported:
                 continue
-            if (
-                bytes_read(root, request.changed, request.sizes)
-                > bytes_of(root, request.sizes) + request.size
-            ):
+            if request.maintain != "always" and _reads_more(root, request):
                 return full(request, "its changes are joined with more bytes than the whole query reads")
             return plan
     key = (request.partition,) if request.partition else request.key
@@ -217,6 +214,12 @@ def choose_plan(root: Node, request: Request) -> Plan:
     except Unsupported as found:
         return Plan("full", request, found.where, root)
     return Plan("regions", request, "", root, regions)
+
+
+def _reads_more(root: Node, request: Request) -> bool:
+    """Return whether the changes are joined with more bytes than the whole query reads."""
+    read = bytes_read(root, request.changed, request.sizes)
+    return read > bytes_of(root, request.sizes) + request.size
 
 
 def _unfit_names(root: Node, request: Request) -> str:

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.tidemark.engine.incremental.random_queries import Relation
 from tests.tidemark.engine.incremental.test_random_queries import model_of, tried
+from tidemark.engine.writing import bags
 
 pytestmark = pytest.mark.R2
 
@@ -20,7 +21,7 @@ OPTIONAL = (
 )
 COUNTED = "select count(*) as sold, sum(pieces) as pieces from shop.sales"
 LOWEST = "select min(day) as first_day, max(pieces) as most, sum(pieces) as pieces from shop.sales"
-COMMITTED = (ROWS, OPTIONAL, LOWEST)  # by a real INSERT or MERGE
+COMMITTED = (UNITED, OPTIONAL, LOWEST)  # by a real INSERT or MERGE
 WAYS = {
     ROWS: {"shop.sales": "rows"},
     UNITED: {"shop.sales": "rows", "shop.products": "rows"},
@@ -40,3 +41,13 @@ def test_rows_without_a_key_are_maintained(few_partitions: SparkSession, sql: st
         found = tried(few_partitions, model, tables, commits=changed is None and sql in COMMITTED)
         assert way in (None, found.plan.way), changed
         assert (found.differing, found.histories > 0) == ({}, True), (changed, found.differing)
+
+
+def test_a_wrong_number_of_copies_is_found(
+    few_partitions: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2.2: copies that stay are not inserted again."""
+    right = bags._left
+    monkeypatch.setattr(bags, "_left", lambda *given: f"select * from ({right(*given)}) where false")
+    model = model_of(few_partitions, Relation(UNITED, {}, None))
+    assert tried(few_partitions, model, tuple(WAYS[UNITED]), commits=True).differing

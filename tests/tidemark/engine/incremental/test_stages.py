@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from pyspark.sql import SparkSession
+from sqlglot import exp
 
 from tests.tidemark.engine.incremental.random_queries import Relation
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of, tried
+from tidemark.engine.incremental import partials, splitting
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request, choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
 from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.stages import Staged
-from tidemark.engine.incremental.tree import Node, leaves
+from tidemark.engine.incremental.tree import Block, Node, leaves
 
 pytestmark = pytest.mark.R2
 
@@ -99,3 +101,51 @@ def test_stages_equal_their_rebuild(few_partitions: SparkSession) -> None:
         found = tried(few_partitions, model, tuple(sorted(model.tables)))
         assert (found.differing, found.histories > 0) == ({}, True), (sql, found.stages, found.differing)
         assert found.stages, sql
+
+
+def a_null_in_the_list_is_forgotten(patches: pytest.MonkeyPatch) -> None:
+    right = splitting.without_not_in
+
+    def wrong(block: Block) -> Block:
+        found = right(block)
+        for alias, nested in found.nested.items():
+            if alias.endswith("has_null") and isinstance(nested.node, Block):
+                greater = nested.node.select.find(exp.GT)
+                assert greater is not None
+                greater.replace(exp.LT(this=greater.this, expression=greater.expression))
+        return found
+
+    patches.setattr(splitting, "without_not_in", wrong)
+
+
+def groups_are_counted_for_rows(patches: pytest.MonkeyPatch) -> None:
+    right = partials._over
+
+    def wrong(types: Mapping[str, str], parts: partials._Parts, call: exp.Expr) -> exp.Expr | None:
+        found = right(types, parts, call)
+        for total in list(found.find_all(exp.Sum)) if isinstance(found, exp.Coalesce) else []:
+            total.replace(exp.Count(this=total.this))
+        return found
+
+    patches.setattr(partials, "_over", wrong)
+
+
+NOT_IN = next(sql for sql in SPLIT if "not in" in sql)
+LEVELS = next(sql for sql in SPLIT if "rollup" in sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "break_it"), [(NOT_IN, a_null_in_the_list_is_forgotten), (LEVELS, groups_are_counted_for_rows)]
+)
+def test_a_wrong_stage_is_found(
+    few_partitions: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    sql: str,
+    break_it: Callable[[pytest.MonkeyPatch], None],
+) -> None:
+    """R2.2: the proof is made from the parts that a run writes, so it finds a fault in one of them."""
+    break_it(monkeypatch)
+    model = model_of(few_partitions, Relation(sql, {}, None))
+    assert any(
+        tried(few_partitions, model, tuple(sorted(model.tables)), seed=seed).differing for seed in (1, 2)
+    )
