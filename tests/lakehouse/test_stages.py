@@ -98,6 +98,7 @@ def test_each_run_equals_a_rebuild(staged: StrangeProject) -> None:
     )
 
 
+@pytest.mark.R4
 def test_stages_go_with_their_model(staged: StrangeProject) -> None:
     """R4.4: undone with it, made anew after another writer, maintained with it, dropped without it."""
     for name in MODELS.keys() - {"levels"}:

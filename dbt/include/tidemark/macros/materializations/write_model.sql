@@ -21,14 +21,6 @@
     {% endif %}
 {% endmacro %}
 
-{% macro tidemark__maintained_query(sql) %}
-    {% set query = dbt.tidemark__checked_query(sql) %}
-    {% if config.get('meta', {}).get('maintain') == 'always' and dbt.tidemark__is_plain(model) %}
-        {% do dbt.tidemark__check_maintained(query) %}
-    {% endif %}
-    {{ return(query) }}
-{% endmacro %}
-
 {# Replaces the table, unless that would delete rows of another writer. #}
 {% macro tidemark__rebuild_model(existing, query) %}
     {% do dbt.tidemark__check_rebuilt_columns(existing, query) %}
