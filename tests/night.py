@@ -56,9 +56,8 @@ CASES = {
     "delta": Case(
         "tests whose marker `formats` has Delta at night only",
         "the same test on Iceberg, where statements on small tables take a half to a quarter of "
-        "the time; on Delta: an undo that is killed, an audit of partitions, an erasure in a "
-        "table of a database, and the simulated month with its audit, undo, erasure and "
-        "maintenance",
+        "the time; on Delta: an undo that is killed, an audit of partitions, the models of the "
+        "whole project, and the simulated month with its audit, undo, erasure and maintenance",
     ),
     "replay": Case(
         "1 of 3 moments at which a replay of rejected records is killed",
@@ -70,7 +69,7 @@ CASES = {
     ),
     "histories": Case(
         "2,000 random histories, with a new seed each day",
-        "400 histories with a fixed seed",
+        "250 histories with a fixed seed",
         variable="TIDEMARK_HISTORIES",
     ),
     "queries": Case(
@@ -102,7 +101,7 @@ CASES = {
     ),
     "feeds": Case(
         "300 random feeds that are added, landed and built (`tests/fuzz/test_strange_feeds.py`)",
-        "3 of them; 600 random sample files that `tidemark add` reads (`test_sample_reading.py`)",
+        "2 of them; 600 random sample files that `tidemark add` reads (`test_sample_reading.py`)",
     ),
     "types": Case(
         "20 random tables with columns of any type and name on each format, others each night "

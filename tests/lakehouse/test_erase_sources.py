@@ -69,7 +69,7 @@ def sources(
 
 
 @pytest.mark.R3
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_row_of_an_erased_person_does_not_land_again(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,7 +28,7 @@ from tests.lakehouse.histories import (
 from tidemark.lake.table_format import append
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
-HISTORIES = int(os.environ.get("TIDEMARK_HISTORIES", "400"))
+HISTORIES = int(os.environ.get("TIDEMARK_HISTORIES", "250"))
 SEED = int(os.environ.get("TIDEMARK_SEED", "20250101"))
 ROUNDS = 12
 

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.R1, pytest.mark.R2]
 
 @pytest.mark.core
 @pytest.mark.R4
-@pytest.mark.formats(day="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_exactly_the_rows_of_the_new_versions_are_read(guarded: Guarded, table_format: str) -> None:
     """R4.2: consumed up to one version: what the next added is read, and the checkpoint is that one."""
     guarded.insert("(1, 5), (2, 5)")
