@@ -180,7 +180,7 @@ def _change(table: Table, chance: Chance, rows: dict[Any, Row], log: list[Row]) 
 def _insert(table: Table, chance: Chance, rows: dict[Any, Row]) -> Row | None:
     for attempt in range(2):  # the common values of a key are soon taken
         row = {name: chance.value(table, name, freely=attempt > 0) for name in table.columns}
-        place = tuple(row[name] for name in table.key) if table.key else len(rows) + chance.rng.random()
+        place = _key_of(row, table.key) if table.key else len(rows) + chance.rng.random()
         if place not in rows and not _clashes(table, row, list(rows.values())):
             rows[place] = row
             return row
@@ -190,10 +190,15 @@ def _insert(table: Table, chance: Chance, rows: dict[Any, Row]) -> Row | None:
 def _clashes(table: Table, row: Row, others: Sequence[Row]) -> bool:
     """Return whether another row has the same values of one of the other keys."""
     for key in table.keys:
-        values = [row[name] for name in key]
-        if None not in values and any([other[name] for name in key] == values for other in others):
+        values = _key_of(row, key)
+        if None not in values and any(_key_of(other, key) == values for other in others):
             return True
     return False
+
+
+def _key_of(row: Row, key: Sequence[str]) -> tuple[str | None, ...]:
+    """Return the values of a key as text: a date of a unit test may be one, or its text."""
+    return tuple(None if row[name] is None else str(row[name]) for name in key)
 
 
 def value_of(kind: str, rng: Random, literals: Mapping[str, Sequence[Any]]) -> Any:
