@@ -15,8 +15,8 @@ from tidemark.base.messages import plain_message
 from tidemark.engine.incremental.difference import unlike
 from tidemark.engine.incremental.literals import UNITS
 from tidemark.engine.incremental.parse import Catalog, Parsed, parse, tree_of
-from tidemark.engine.incremental.plan import NESTED, Plan, Request, choose_plan, full
-from tidemark.engine.incremental.proven_key import Keys, proven_key
+from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full
+from tidemark.engine.incremental.proven_key import Keys, merge_key
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.spelling import plain
 from tidemark.engine.incremental.splitting import staged
@@ -72,7 +72,7 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
         checked(spark, parsed)
         request = replace(request, never_null=request.never_null | spark.never_null)
         if not request.key and not request.partition:
-            request = replace(request, key=_key_of(parsed, request.types, request.known_keys))
+            request = replace(request, key=merge_key(parsed.tree, request.types, request.known_keys))
         return choose_plan(parsed.tree, request)
     except Unsupported as found:
         return full(request, found.where)
@@ -106,7 +106,7 @@ def staged_of(
         checked(spark, parsed)
         request = replace(request, never_null=request.never_null | spark.never_null)
         if not request.key and not request.partition:
-            request = replace(request, key=_key_of(parsed, request.types, request.known_keys))
+            request = replace(request, key=merge_key(parsed.tree, request.types, request.known_keys))
         return staged(parsed.tree, request, name, lambda node: types_of(render(node, _table).sql("spark")))
     return None
 
@@ -126,14 +126,8 @@ def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> lis
     with suppress(Exception):  # at worst the table is written as a whole
         parsed = parse(sql, spark)
         checked(spark, parsed)
-        return list(_key_of(parsed, types, known))
+        return list(merge_key(parsed.tree, types, known))
     return []
-
-
-def _key_of(parsed: Parsed, types: Mapping[str, str], known: Keys) -> tuple[str, ...]:
-    proven = {name.lower() for name in proven_key(parsed.tree, known) or ()}
-    key = {name: kind for name, kind in types.items() if name.lower() in proven}
-    return () if any(kind.lower().startswith(NESTED) for kind in key.values()) else tuple(key)
 
 
 def checked(spark: Spark, parsed: Parsed) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.partials import STAGED, aggregates_of, of_core, partial_aggregates
+from tidemark.engine.incremental.partials import LEVELS, STAGED, aggregates_of, of_core, partial_aggregates
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.tree import Block, Item, Leaf, Node, conjuncts, placeholder, tables_of
 
@@ -77,7 +77,7 @@ def without_hidden_keys(block: Block) -> Peeled | None:
     """Give the core the keys of GROUP BY and of windows that the select leaves out."""
     arguments = block.select.args
     group = arguments.get("group")
-    has_levels = group and group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
+    has_levels = group and group.find(*LEVELS)
     if arguments.get("distinct") or has_levels or _is_limited(block):
         return None
     shape = Shape(block)
@@ -102,7 +102,7 @@ def without_expressions(block: Block) -> Peeled | None:
     """Peel expressions of aggregates, HAVING and windows over groups off the aggregates themselves."""
     arguments, shape = block.select.args, Shape(block)
     group = arguments.get("group")
-    has_levels = group and group.find(exp.Rollup, exp.Cube, exp.GroupingSets)
+    has_levels = group and group.find(*LEVELS)
     if shape.groups is None or has_levels or arguments.get("distinct") or _is_limited(block):
         return None
     top = _bare(block.select, (*OF_CORE, "order", "group", "having"))

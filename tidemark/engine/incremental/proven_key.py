@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from tidemark.engine.incremental.plan import NESTED
 from tidemark.engine.incremental.shape import Shape, refuse_set_operation, refuse_unsupported
 from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation
 from tidemark.engine.incremental.unsupported import Unsupported
@@ -35,6 +36,19 @@ def proven_key(node: Node, known: Keys) -> tuple[str, ...] | None:
         return _of_set(node) if isinstance(node, SetOperation) else _of_block(node, known)
     except Unsupported:
         return None
+
+
+def merge_key(node: Node, types: Mapping[str, str], known: Keys) -> tuple[str, ...]:
+    """Return the key that a query proves, if rows can be merged by it; else no column.
+
+    Args:
+        node: the query.
+        types: the types of its columns by name.
+        known: as in `proven_key`.
+    """
+    proven = {name.lower() for name in proven_key(node, known) or ()}
+    key = {name: kind for name, kind in types.items() if name.lower() in proven}
+    return () if any(kind.lower().startswith(NESTED) for kind in key.values()) else tuple(key)
 
 
 def _of_set(node: SetOperation) -> tuple[str, ...] | None:

@@ -9,8 +9,8 @@ from itertools import count
 
 from tidemark.engine.incremental.not_in import without_not_in
 from tidemark.engine.incremental.peeling import PEELS, columns_of
-from tidemark.engine.incremental.plan import NESTED, Request, choose_plan
-from tidemark.engine.incremental.proven_key import proven_key
+from tidemark.engine.incremental.plan import Request, choose_plan
+from tidemark.engine.incremental.proven_key import merge_key
 from tidemark.engine.incremental.readings import clashing, present
 from tidemark.engine.incremental.shape import Shape, refuse_unsupported
 from tidemark.engine.incremental.stages import Stage, Staged, inlined, with_children
@@ -63,7 +63,7 @@ class _Splitter:
         """Return the tables after whose changes a query is computed in full."""
         if result is None:
             types = self.types(node)
-            result = self._key(node, types), types
+            result = merge_key(node, types, self.keys), types
         tables = frozenset(leaf.table for leaf in leaves(node))
 
         def is_full(changed: frozenset[str]) -> bool:
@@ -132,7 +132,7 @@ class _Splitter:
         leaf = Leaf(table, types)
         if clashing(leaf):
             return None
-        key = self._key(node, types)
+        key = merge_key(node, types, self.keys)
         self.made[text] = leaf
         self.stages.append(Stage(table, node, key, types))
         if key:
@@ -144,11 +144,6 @@ class _Splitter:
         parts = [child for _, child in node.children()]
         tables = {stage.table for stage in self.stages}
         return len(parts) == 1 and isinstance(parts[0], Leaf) and parts[0].table in tables
-
-    def _key(self, node: Node, types: Mapping[str, str]) -> tuple[str, ...]:
-        proven = tuple(one.lower() for one in proven_key(node, self.keys) or ())
-        nests = any(types.get(one, "").lower().startswith(NESTED) for one in proven)
-        return () if nests else proven
 
 
 def _is_simple(node: Node) -> bool:

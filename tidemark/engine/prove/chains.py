@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ def rows_after(
     if whole.way != "full":
         return written(spark, name, whole, readings, commits=commits)
     assert whole.root is not None  # noqa: S101
-    return Written(filled(render(whole.root, present), readings)).unchanged()
+    return nullcontext(Written(filled(render(whole.root, present), readings)))
 
 
 def _write_stage(

@@ -64,11 +64,6 @@ class Written:
     query: str
     stopped: int | None = None
 
-    @contextmanager
-    def unchanged(self) -> Iterator[Written]:
-        """Yield these rows, for a table that no statement of a plan writes."""
-        yield self
-
 
 @contextmanager
 def written(

@@ -1,7 +1,6 @@
 {# A query that no single step maintains, in stages: tidemark/engine/incremental/splitting.py; or none. #}
 {% macro tidemark__staged(query, changed) %}
-    {% set request = dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']) %}
-    {{ return(adapter.staged(dbt.tidemark__table_name(this), query.sql, request)) }}
+    {{ return(adapter.staged(dbt.tidemark__table_name(this), query.sql, dbt.tidemark__request_of(query, changed))) }}
 {% endmacro %}
 
 {# Brings the stages up to date, and then the model's table from them. #}
@@ -15,7 +14,7 @@
     {% set properties = dbt.tidemark__by_format('properties')() %}
     {% do properties.update(adapter.retention([])) %}
     {% set over = adapter.write_stages(staged, {
-        'table': dbt.tidemark__table_name(this), 'request': dict(dbt.tidemark__plan_request(query.types, changed), key=query['keys']),
+        'table': dbt.tidemark__table_name(this), 'request': dbt.tidemark__request_of(query, changed),
         'readings': dbt.tidemark__readings(), 'windows': dbt.tidemark__run_state('joined')[model.unique_id],
         'checkpoints': dbt.tidemark__checkpoints(), 'properties': properties,
         'as_of': dbt.tidemark__as_of, 'change_rows': dbt.tidemark__change_rows, 'views': dbt.tidemark__run_state('cached_views'),
