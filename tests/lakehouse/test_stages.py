@@ -13,6 +13,7 @@ from tests.lakehouse.strange import StrangeProject
 from tidemark.cli.maintain import maintain_tables
 from tidemark.cli.undo import undo_run
 from tidemark.engine.decision import costs
+from tidemark.engine.explain import explain
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import table_of
 from tidemark.engine.verify.verify import verify
@@ -165,5 +166,11 @@ def test_the_way_follows_what_runs_took(staged: StrangeProject, monkeypatch: pyt
         found = [staged.last_run(name)["reads"][0] for name in ("measured", "never")]
         ways.append([one.partition(" (")[2][:-1] for one in found])
     assert ways[1] == ["folded", "full: meta.maintain is never"]
-    assert ways[2][0].startswith("full: its last increments took")
+    assert ways[2][0].startswith("full: its last increment took")
+    staged.spark.sql(CHANGES[0].format(**staged.sources))
+    os.chdir(staged.models.parent)
+    (plan,) = explain(staged.spark, ["measured"])
+    assert plan.cost is not None
+    assert (len(plan.cost.usual.increments), plan.cost.usual.full is not None) == (1, True)
+    assert (plan.cost.joined, plan.cost.in_full > 0) == (None, True)  # it is computed in full
     assert staged.rows("measured") == staged.rows("never")

@@ -284,9 +284,16 @@ FAULTS = (
     Fault(
         "a model in plain dbt SQL",
         "tidemark/engine/writing/plans.py",
-        'from {folded}", DELETED))',
-        'from {folded}"))',
+        'Batch(rows, DELETED), views=found.views)',
+        "Batch(rows), views=found.views)",
         f"{LAKE}test_plain_models.py::test_a_plain_model_is_what_a_rebuild_gives",
+    ),
+    Fault(
+        "a model in plain dbt SQL",
+        "tidemark/engine/incremental/join_order.py",
+        "if tables_of(part) <= joined]",
+        "if tables_of(part) == joined]",
+        "tests/tidemark/engine/incremental/test_join_order.py::test_changed_rows_are_joined_first",
     ),
     Fault(
         "a run deletes no row that Tidemark did not write",

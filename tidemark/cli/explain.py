@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.filesize import decimal
@@ -12,6 +12,7 @@ from tidemark.base.output import count_of, output
 from tidemark.cli.opening import opened_with
 from tidemark.cli.options import Models, Variables
 from tidemark.engine.dbt_core.texts import variables_in
+from tidemark.engine.explain import Cost
 from tidemark.engine.explain import explain as plans_of
 from tidemark.engine.project.nodes import VIEWS
 from tidemark.engine.project.session import warm_session
@@ -47,6 +48,8 @@ def show_plans(
         for read in plan.reads:
             size = f": {read.rows:,} rows, {decimal(read.bytes)}" if read.rows else ""
             output.text(f"    reads {read.source} {read.message}{size}")
+        for line in _costs(plan.cost):
+            output.text(f"    {line}")
         if not plan.reads and plan.failed is None and not plan.unproven:
             output.text(f"    {_without_reads(plan.materialized)}")
         if plan.unproven:
@@ -59,6 +62,16 @@ def show_plans(
             f"Cannot plan the next run of {count_of(len(failed), 'table')}: {', '.join(failed)}.",
             "See the lines above for the reason.",
         )
+
+
+def _costs(cost: Cost | None) -> Iterator[str]:
+    """Yield what a plain model's way costs, in words, as far as it is known."""
+    if cost is None:
+        return
+    if cost.joined:
+        yield f"joins the changes with {decimal(cost.joined)}; all its sources have {decimal(cost.in_full)}"
+    if str(cost.usual):
+        yield f"its {cost.usual}" if cost.usual.increments else str(cost.usual)
 
 
 def _without_reads(materialized: str) -> str:

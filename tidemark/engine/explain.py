@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidemark.base.messages import first_sentence, sentence
+from tidemark.engine.decision.costs import Usual
 from tidemark.engine.decision.stages import makes_stages
 from tidemark.engine.incremental.analysis import plan_of, staged_of
 from tidemark.engine.incremental.plan import request_of
@@ -43,6 +44,22 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a plain model's way costs, beside that of a computation in full.
+
+    Attributes:
+        joined: the bytes of the tables that the changes are joined with; None where the values of the changes
+            decide how much is read.
+        in_full: the bytes of all tables that its query reads.
+        usual: what its runs have taken.
+    """
+
+    joined: int | None
+    in_full: int
+    usual: Usual
+
+
+@dataclass(frozen=True)
 class Plan:
     """What the next run would do with one model.
 
@@ -53,6 +70,7 @@ class Plan:
         unproven: why nothing proves its table, so that its reads are unknown; empty if it is proven.
         failed: why it cannot be planned, or None.
         materialized: as in dbt.
+        cost: what its way costs; None for a model that is not plain, and without changes.
     """
 
     table: str
@@ -61,6 +79,7 @@ class Plan:
     unproven: str = ""
     failed: str | None = None
     materialized: str = "incremental"
+    cost: Cost | None = None
 
     @property
     def idle(self) -> bool:
@@ -109,18 +128,16 @@ def _plan(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
 def _planned_reads(spark: SparkSession, model: Compiled, below: dict[str, Plan]) -> Plan:
     sources = [below[source.name] for source in model.reads if source.name in below]
     waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
-    reads = tuple(_read(spark, source) for source in _planned(spark, model))
-    return Plan(model.table, reads, waits_for, model.way.why_unproven, None, model.materialized)
+    how, cost = _way(spark, model) if model.request is not None else ("", None)
+    reads = tuple(_read(spark, source) for source in _planned(model, how))
+    return Plan(model.table, reads, waits_for, model.way.why_unproven, None, model.materialized, cost)
 
 
-def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
-    """Yield what a model reads; of a plain model, how its query allows its changed sources to be read."""
-    if model.request is None:
-        yield from model.reads
-        return
-    request = request_of({**model.request, "types": types_of(spark, model.sql)})
+def _way(spark: SparkSession, model: Compiled) -> tuple[str, Cost]:
+    """Return how a plain model would be brought up to date, in words, and what that costs."""
+    request = request_of({**(model.request or {}), "types": types_of(spark, model.sql)})
     plan = plan_of(catalog_of(spark), model.sql, request)
-    how = plan.how
+    how, joined = plan.how, plan.bytes_joined
     if plan.way == "full" and not request.why_full and makes_stages(request.maintain, request.sizes):
         stages = staged_of(
             catalog_of(spark),
@@ -129,9 +146,16 @@ def _planned(spark: SparkSession, model: Compiled) -> Iterator[Source]:
             lambda number: stage_table(model.table, number),
             lambda sql: types_of(spark, sql),
         )
-        how = stages.how(request) if stages else how
+        how, joined = (stages.how(request), None) if stages else (how, joined)
+    return how, Cost(joined, sum(request.sizes.values()), Usual(**model.took))
+
+
+def _planned(model: Compiled, how: str) -> Iterator[Source]:
+    """Yield what a model reads; of a plain model, how its query allows its changed sources to be read."""
     for source in model.reads:
-        if how.startswith("full"):
+        if not how:
+            yield source
+        elif how.startswith("full"):
             yield replace(source, state="full", after=None, message=f"as of version {source.last} ({how})")
         elif source.state == "incremental":
             yield replace(source, message=f"{source.message} ({how})")

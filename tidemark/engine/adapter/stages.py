@@ -14,6 +14,7 @@ from tidemark.engine.adapter.models import ModelsAdapter
 from tidemark.engine.adapter.writing import DbtExecutor
 from tidemark.engine.checkpoints.rows import STAGED, Checkpoints, Contract
 from tidemark.engine.checkpoints.window import Window
+from tidemark.engine.decision.costs import are_few
 from tidemark.engine.decision.stages import base_version, makes_stages
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
 from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
@@ -177,7 +178,7 @@ class _Writing:
             self.rebuilt.add(stage.table)
             windows = [replace(window, state=FULL) for window in windows]
         elif reads & self.changed:
-            plan = stage.plan(frozenset(reads & self.changed), self.request.never_null)
+            plan = stage.plan(frozenset(reads & self.changed), self.request)
             how = plan.how
             self._update(stage, relation, base, plan, sql)
         else:
@@ -193,6 +194,8 @@ class _Writing:
         self.windows[stage.table] = window
         if is_changed:
             self.changed.add(stage.table)
+        if kind == INCREMENTAL and are_few(state.since(base)):
+            self.request = replace(self.request, few=self.request.few | {stage.table})
         as_of, change_rows = self.run["as_of"], self.run["change_rows"]
         self.readings[stage.table] = {
             "present": as_of(relation, state.version),

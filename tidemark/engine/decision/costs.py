@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
+from tidemark.engine.decision.commits import Commit
+from tidemark.engine.decision.facts import Facts
 from tidemark.engine.decision.states import FIRST_RUN, FULL, FULL_REFRESH, INCREMENTAL, REBUILDS
 from tidemark.engine.decision.ways import ALWAYS, NEVER
 
 RUNS = 3  # increments that are measured before they are compared
 MORE = 1.2  # times the seconds of a full computation: less may be chance
 MEASURED_BYTES = 64 * 1024**2  # of the sources: below, all ways take a second or two
+FEW = 300_000  # changed rows that are sent to all tasks of a join: some dozen megabytes
 NUMBER = 12  # of the newest runs of a model, in which these are looked for
 
 
@@ -28,6 +32,41 @@ class Measured:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Usual:
+    """What the runs of a model have cost.
+
+    Attributes:
+        increments: the seconds of its newest increments, at most RUNS.
+        full: the seconds of its newest computation in full; None if there was none.
+    """
+
+    increments: tuple[float, ...] = ()
+    full: float | None = None
+
+    @property
+    def increment(self) -> float | None:
+        """The median of the increments; None if there was none."""
+        return median(self.increments) if self.increments else None
+
+    @property
+    def why_full(self) -> str:
+        """Why the query is computed in full, though its changes can be applied; empty if they are applied."""
+        if self.increment is None or self.full is None or len(self.increments) < RUNS:
+            return ""
+        return f"its {self}" if self.increment > MORE * self.full else ""
+
+    def __str__(self) -> str:
+        """Return what is known, in words; nothing if nothing is."""
+        took = []
+        if self.increment is not None:
+            last = f"last {len(self.increments)} increments" if len(self.increments) > 1 else "last increment"
+            took.append(f"{last} took {self.increment:.1f} s")
+        if self.full is not None:
+            took.append(f"a full computation {'' if took else 'took '}{self.full:.1f} s")
+        return ", ".join(took)
+
+
 def is_measured(maintain: str, sizes: Mapping[str, int]) -> bool:
     """Return whether the runs of a model are compared.
 
@@ -38,8 +77,8 @@ def is_measured(maintain: str, sizes: Mapping[str, int]) -> bool:
     return maintain not in (ALWAYS, NEVER) and sum(sizes.values()) >= MEASURED_BYTES
 
 
-def why_full(runs: Sequence[Measured]) -> str:
-    """Return why a query is computed in full, though its changes can be applied; empty if they are applied.
+def usual(runs: Sequence[Measured]) -> Usual:
+    """Return what the runs of a model have cost.
 
     A query that is computed in full is measured in each run. When it has become slower than the increments
     were, these are tried again.
@@ -57,9 +96,34 @@ def why_full(runs: Sequence[Measured]) -> str:
         elif run.state in (FIRST_RUN, FULL_REFRESH, *REBUILDS):
             full.append(run.seconds)
             break
-    if len(increments) < RUNS or not full:
-        return ""
-    usual = median(increments[:RUNS])
-    if usual <= MORE * full[0]:
-        return ""
-    return f"its last increments took {usual:.1f} s, a full computation {full[0]:.1f} s"
+    return Usual(tuple(increments[:RUNS]), full[0] if full else None)
+
+
+def seconds(runs: Sequence[Measured]) -> dict[str, Any]:
+    """Return the fields of `Usual` of a model's runs, newest first, for a note."""
+    return asdict(usual(runs))
+
+
+def few_changes(facts: Facts) -> list[str]:
+    """Return the tables with so few changed rows that these can be sent to all tasks, in lower case.
+
+    Args:
+        facts: the model that reads them.
+    """
+    found = []
+    for source in facts.sources:
+        version = source.checkpoint.version if source.checkpoint else None
+        if source.now is not None and version is not None and are_few(source.now.since(version)):
+            found.append(source.name.lower())
+    return found
+
+
+def are_few(commits: Iterable[Commit]) -> bool:
+    """Return whether commits changed few rows for certain; an updated row counts before and after.
+
+    Args:
+        commits: the commits since the last run.
+    """
+    moving = [commit for commit in commits if not commit.keeps_rows]
+    are_counted = all(commit.deleted or not commit.overwrites for commit in moving)
+    return are_counted and sum(2 * commit.rows + commit.deleted for commit in moving) <= FEW

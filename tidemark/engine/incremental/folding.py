@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from tidemark.engine.incremental.canonical import quoted as in_backticks
-from tidemark.engine.incremental.deltas import delta
+from tidemark.engine.incremental.deltas import NOTHING, delta
+from tidemark.engine.incremental.join_order import Known
 from tidemark.engine.incremental.measures import Aggregate, Measure
 from tidemark.engine.incremental.readings import SIGN, quoted
 from tidemark.engine.incremental.tree import Block
@@ -21,12 +22,13 @@ LOST = "__tidemark_is_lost"
 DELETED = "__tidemark_is_deleted"
 
 
-def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
+def changed_groups(aggregate: Aggregate, changed: Iterable[str], known: Known = NOTHING) -> exp.Query:
     """Return the changed rows of an aggregate's input by group: `__tidemark_key_n`, and what `_sums` adds up.
 
     Args:
         aggregate: the aggregate.
         changed: the tables that changed.
+        known: what is known of the tables.
 
     Raises:
         Unsupported: if the input is not linear in the changed tables.
@@ -52,7 +54,7 @@ def changed_groups(aggregate: Aggregate, changed: Iterable[str]) -> exp.Query:
     by = f"group by {quoted(keys)}" if keys else "having count(*) > 0"
     query = f"select {', '.join([*map(in_backticks, keys), *sums])} from ({net}) as net {by}"
     parsed: exp.Query = exp.maybe_parse(query, dialect="spark")
-    rows = delta(_rows(aggregate, keys, values), changed).subquery("__tidemark_rows")
+    rows = delta(_rows(aggregate, keys, values), changed, known).subquery("__tidemark_rows")
     next(table for table in parsed.find_all(exp.Table) if table.name == "__tidemark_rows").replace(rows)
     return parsed
 

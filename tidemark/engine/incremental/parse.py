@@ -13,6 +13,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 from sqlglot.schema import MappingSchema
 
+from tidemark.engine.incremental.idle_limits import without_idle_limits
 from tidemark.engine.incremental.notation import (
     read,
     refuse_unreadable,
@@ -45,7 +46,7 @@ class Parsed:
     """A parsed query.
 
     Attributes:
-        tree: its tree, in which views are opened.
+        tree: its tree, in which views are opened, without limits that change nothing.
         parts: the text of the query and of each view below it, with a tree in which views are tables. The
             caller can ask Spark whether both mean the same.
     """
@@ -88,9 +89,11 @@ def parse(sql: str, catalog: Catalog) -> Parsed:
     opened: list[str] = []
     tree = _tree(sql, catalog, opened)
     if not opened:
-        return Parsed(tree, ((sql, tree),))
+        return Parsed(without_idle_limits(tree), ((sql, tree),))
     closed = Closed(catalog)
-    return Parsed(tree, tuple((text, _tree(text, closed, [])) for text in (sql, *opened)))
+    return Parsed(
+        without_idle_limits(tree), tuple((text, _tree(text, closed, [])) for text in (sql, *opened))
+    )
 
 
 def tree_of(sql: str, catalog: Catalog) -> Node:

@@ -5,6 +5,7 @@ Each peel gives the same rows as the SELECT.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -16,6 +17,7 @@ from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.tree import Block, Item, Leaf, Node, conjuncts, placeholder, tables_of
 
 LIMITS = ("limit", "offset")
+NAME = re.compile(r"[a-z_][a-z0-9_]*")  # of a column that each format takes
 OF_CORE = ("joins", "where", "laterals", "from_")
 OF_TOP = ("group", "having", "distinct", "windows", "qualify")
 
@@ -49,12 +51,18 @@ def columns_of(leaf: Leaf) -> Block:
 
 
 def without_limit(block: Block) -> Peeled | None:
-    """Peel ORDER BY and LIMIT off; the core has the columns of the order, too."""
+    """Peel ORDER BY and LIMIT off.
+
+    The core has the columns of the order, too, and names of columns that each format takes.
+    """
     arguments = block.select.args
     order = arguments.get("order")
     if not order or not _is_limited(block):
         return None
     core, ordered = _bare(block.select, ("order", *LIMITS)), []
+    plain = {
+        name: name if NAME.fullmatch(name) else f"value_{number}" for number, name in enumerate(block.names)
+    }
     for number, one in enumerate(order.expressions):
         name = _output_of(block, one.this)
         if name is None:
@@ -63,9 +71,12 @@ def without_limit(block: Block) -> Peeled | None:
             name = f"ordered_{number}"
             core.append("expressions", exp.alias_(_without_aliases(block, one.this), name, quoted=True))
         by = one.copy()
-        by.set("this", of_core(name))
+        by.set("this", of_core(plain.get(name, name)))
         ordered.append(by)
-    top = exp.select(*(_named(name) for name in block.names))
+    for one in core.expressions:
+        if one.alias_or_name in plain:
+            one.replace(exp.alias_(one.unalias(), plain[one.alias_or_name], quoted=True))
+    top = exp.select(*(exp.alias_(of_core(plain[name]), name, quoted=True) for name in block.names))
     top.set("order", exp.Order(expressions=ordered))
     for part in LIMITS:
         if arguments.get(part):
@@ -208,7 +219,7 @@ def _output_of(block: Block, expression: exp.Expr) -> str | None:
     """Return the column of the result that an expression of ORDER BY is."""
     if isinstance(expression, exp.Column) and not expression.table and expression.name in block.outputs:
         return expression.name
-    return next((name for name, one in block.outputs.items() if one == expression), None)
+    return next((name for name, one in block.outputs.items() if one.unnest() == expression.unnest()), None)
 
 
 def _without_aliases(block: Block, expression: exp.Expr) -> exp.Expr:

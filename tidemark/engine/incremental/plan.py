@@ -9,8 +9,9 @@ from typing import Any
 
 from tidemark.engine.incremental.canonical import any_of_equal, comparable, is_own_form
 from tidemark.engine.incremental.canonical import quoted as one_quoted
-from tidemark.engine.incremental.deltas import bytes_of, bytes_read, delta
+from tidemark.engine.incremental.deltas import bytes_read, delta
 from tidemark.engine.incremental.folding import DELETED, changed_groups, folded, suspects
+from tidemark.engine.incremental.join_order import Known
 from tidemark.engine.incremental.measures import Aggregate, aggregate_of, is_small, may_overflow
 from tidemark.engine.incremental.readings import SIGN, clashing, filled, present, quoted
 from tidemark.engine.incremental.regions import Regions, choose_regions
@@ -40,6 +41,7 @@ class Request:
         known_keys: the keys of the sources, by `schema.table`, for a model without a key of its own.
         maintain: the setting `meta.maintain`.
         why_full: why the query is computed in full, though its changes may be applied; empty if they are.
+        few: the changed tables with so few changed rows that these can be sent to all tasks of a join.
     """
 
     key: tuple[str, ...]
@@ -53,6 +55,12 @@ class Request:
     known_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     maintain: str = "auto"
     why_full: str = ""
+    few: frozenset[str] = frozenset()
+
+    @property
+    def known(self) -> Known:
+        """What is known of the tables."""
+        return Known(self.few, self.sizes)
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,18 @@ class Plan:
             return f"touched {', '.join(self.columns)}"
         return {"rows": "changed rows", "folded": "folded", "full": f"full: {self.why}"}[self.way]
 
+    @property
+    def bytes_joined(self) -> int | None:
+        """The bytes of the tables that the changes are joined with; None where the changes decide that."""
+        if self.way not in ("rows", "folded") or self.root is None or not self.request.sizes:
+            return None
+        return int(bytes_read(self.root, self.request.changed, Known(frozenset(), self.request.sizes)))
+
+    @property
+    def joins(self) -> bool:
+        """Whether the changes are joined with other tables: they are not to be computed twice."""
+        return self.root is not None and len(list(leaves(self.root))) > 1
+
     def reads_previous(self, readings: Readings) -> bool:
         """Return whether the plan reads the rows of a table at the version of the last run."""
         probe = {table: {**one, "previous": "__tidemark_previous_rows"} for table, one in readings.items()}
@@ -106,7 +126,7 @@ class Plan:
     def touched(self, readings: Readings) -> str:
         """Return SQL for the touched regions."""
         assert self.regions is not None  # noqa: S101
-        return filled(self.regions.touched(), readings)
+        return filled(self.regions.touched(self.request.few), readings)
 
     def recomputed(self, readings: Readings, conditions: Mapping[str, str], touched: str | None) -> str:
         """Return SQL for the query's rows in the touched regions.
@@ -131,7 +151,7 @@ class Plan:
     def net_rows(self, readings: Readings) -> str:
         """Return SQL for the distinct rows of the result that come or go, with the number of copies."""
         assert self.root is not None  # noqa: S101
-        rows = filled(delta(self.root, self.request.changed), readings)
+        rows = filled(delta(self.root, self.request.changed, self.request.known), readings)
         return (
             f"select {any_of_equal(self.request.types)}, sum(`{SIGN}`) as {NET} from ({rows}) as rows "
             f"group by {self._equal()} having sum(`{SIGN}`) <> 0"
@@ -169,7 +189,7 @@ class Plan:
     def changed_groups(self, readings: Readings) -> str:
         """Return SQL for the changed rows of an aggregate, added up by group."""
         assert self.aggregate is not None  # noqa: S101
-        return filled(changed_groups(self.aggregate, self.request.changed), readings)
+        return filled(changed_groups(self.aggregate, self.request.changed, self.request.known), readings)
 
     @property
     def suspects(self) -> str:
@@ -218,8 +238,8 @@ def choose_plan(root: Node, request: Request) -> Plan:
 
 def _reads_more(root: Node, request: Request) -> bool:
     """Return whether the changes are joined with more bytes than the whole query reads."""
-    read = bytes_read(root, request.changed, request.sizes)
-    return read > bytes_of(root, request.sizes) + request.size
+    read = bytes_read(root, request.changed, request.known)
+    return read > request.known.bytes_of(root) + request.size
 
 
 def _unfit_names(root: Node, request: Request) -> str:
@@ -270,7 +290,10 @@ def full(request: Request, why: str) -> Plan:
 
 def request_of(values: Mapping[str, Any]) -> Request:
     """Return a request from values that a macro or a note gives."""
-    lists = {name: frozenset(part.lower() for part in values[name]) for name in ("changed", "never_null")}
+    lists = {
+        name: frozenset(part.lower() for part in values.get(name, ()))
+        for name in ("changed", "never_null", "few")
+    }
     key = tuple(name.lower() for name in values["key"])
     types = {name.lower(): kind for name, kind in values["types"].items()}
     partition = str(values.get("partition", "")).lower()

@@ -7,13 +7,14 @@ the table that a rebuild would give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from tidemark.engine.incremental.join_order import sent_to_all_tasks
 from tidemark.engine.incremental.readings import changed_rows, present, previous
-from tidemark.engine.incremental.shape import HIDING_WINDOW, Shape
+from tidemark.engine.incremental.shape import HIDING_WINDOW, Shape, is_row_by_row
 from tidemark.engine.incremental.trace import ROW, Tracer
 from tidemark.engine.incremental.tree import Block, Leaf, Node, leaves, reads, render
 from tidemark.engine.incremental.unsupported import Unsupported
@@ -35,8 +36,12 @@ class Regions:
     changed: frozenset[str]
     joined: frozenset[str]
 
-    def touched(self) -> exp.Query:
-        """Return a query of the touched regions: the distinct values of the columns."""
+    def touched(self, few: Collection[str] = ()) -> exp.Query:
+        """Return a query of the touched regions: the distinct values of the columns.
+
+        Args:
+            few: the tables whose changed rows are so few that they can be sent to all tasks.
+        """
         found: list[exp.Query] = []
         for leaf in _changed_leaves(self.root, self.changed):
             tracer = Tracer(self.root, leaf, may_join=leaf.table in self.joined)
@@ -48,6 +53,8 @@ class Regions:
             for join in tracer.joins.values():
                 rows = self._present_and_previous(join.node).subquery(join.alias)
                 query = query.join(rows, on=exp.and_(*join.on), join_type="inner")
+            if tracer.joins and leaf.table in few:
+                query = sent_to_all_tasks(query, ROW)
             found.append(query)
         both = found[0] if len(found) == 1 else exp.union(*found, distinct=False)
         return (
@@ -83,7 +90,7 @@ class Regions:
         now = render(node, present)
         if not reads(node, self.changed):
             return now
-        if _is_row_by_row(node):
+        if is_row_by_row(node):
             # the changed rows hold all previous rows that are no longer present
             return exp.union(now, render(node, changed_rows), distinct=False)
         return exp.union(now, render(node, previous), distinct=False)
@@ -135,15 +142,6 @@ def choose_regions(
     if shared:
         return Regions(root, tuple(shared[:3]), changed, frozenset())
     raise _why(root, moved, key, may_join)
-
-
-def _is_row_by_row(node: Node) -> bool:
-    """Return whether a query gives a row for each row of one table, or none."""
-    if isinstance(node, Leaf):
-        return True
-    if not isinstance(node, Block) or len(node.items) != 1 or node.nested or not Shape(node).row_by_row:
-        return False
-    return all(_is_row_by_row(item.node) for item in node.items.values())
 
 
 def _varies(root: Node, name: str, *, may_join: bool = False) -> bool:

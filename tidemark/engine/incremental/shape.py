@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.tree import Block, SetOperation
+from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation
 from tidemark.engine.incremental.unsupported import Unsupported, as_written
 
 HIDING_WINDOW = "a window by"
@@ -50,6 +50,15 @@ class Shape:
         given = list(self.block.outputs.values())
         wanted = [key for key in keys if not any(key == one for one in given)] or keys
         return f"{HIDING_WINDOW} {as_written(wanted[0])}, which is not in the select"
+
+
+def is_row_by_row(node: Node) -> bool:
+    """Return whether a query gives a row for each row of one table, or none."""
+    if isinstance(node, Leaf):
+        return True
+    if not isinstance(node, Block) or len(node.items) != 1 or node.nested or not Shape(node).row_by_row:
+        return False
+    return all(is_row_by_row(item.node) for item in node.items.values())
 
 
 def refuse_unsupported(block: Block) -> None:

@@ -8,17 +8,25 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from tidemark.engine.incremental.not_in import without_not_in
-from tidemark.engine.incremental.peeling import PEELS, columns_of
+from tidemark.engine.incremental.peeling import NAME, PEELS, columns_of
 from tidemark.engine.incremental.plan import Request, choose_plan
 from tidemark.engine.incremental.proven_key import merge_key
 from tidemark.engine.incremental.readings import clashing, present
 from tidemark.engine.incremental.shape import Shape, refuse_unsupported
-from tidemark.engine.incremental.stages import Stage, Staged, inlined, with_children
-from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves, render, tables_of
+from tidemark.engine.incremental.stages import Stage, Staged, inlined
+from tidemark.engine.incremental.tree import (
+    Block,
+    Leaf,
+    Node,
+    SetOperation,
+    leaves,
+    render,
+    tables_of,
+    with_children,
+)
 from tidemark.engine.incremental.unsupported import Unsupported
 
 Types = Callable[[Node], Mapping[str, str]]
-NAME = re.compile(r"[a-z_][a-z0-9_]*")  # of a column that each format takes
 UNSTORED = re.compile(r"\b(void|interval|variant|char|varchar)\b|\bcollate\b")
 
 

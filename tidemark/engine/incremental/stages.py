@@ -6,11 +6,11 @@ place of the sources.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.engine.incremental.plan import Plan, Request, choose_plan
-from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves
+from tidemark.engine.incremental.tree import Leaf, Node, SetOperation, leaves, with_children
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,15 @@ class Stage:
     key: tuple[str, ...]
     types: Mapping[str, str]
 
-    def plan(self, changed: frozenset[str], never_null: frozenset[str]) -> Plan:
-        """Return how its table is brought up to date after some tables changed."""
-        return choose_plan(self.tree, Request(self.key, self.types, changed, never_null))
+    def plan(self, changed: frozenset[str], known: Request) -> Plan:
+        """Return how its table is brought up to date after some tables changed.
+
+        Args:
+            changed: the tables.
+            known: what is known of the sources, from the request of the whole query.
+        """
+        request = Request(self.key, self.types, changed, known.never_null, few=known.few, sizes=known.sizes)
+        return choose_plan(self.tree, replace(request, maintain="always"))
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class Staged:
         changed, ways = set(request.changed), []
         for stage in self.stages:
             reads = frozenset(changed & {leaf.table for leaf in leaves(stage.tree)})
-            ways.append(stage.plan(reads, request.never_null).how if reads else "unchanged")
+            ways.append(stage.plan(reads, request).how if reads else "unchanged")
             changed |= {stage.table} if reads else set()
         now = frozenset(changed & {leaf.table for leaf in leaves(self.rest)})
         return self.in_words(ways, choose_plan(self.rest, replace(request, changed=now)))
@@ -92,9 +98,3 @@ def inlined(node: Node, stages: Sequence[Stage]) -> Node:
     if isinstance(node, SetOperation):
         return SetOperation(node.operation, inlined(node.left, stages), inlined(node.right, stages))
     return with_children(node, lambda child, _: inlined(child, stages))
-
-
-def with_children(block: Block, change: Callable[[Node, str], Node]) -> Block:
-    items = {alias: replace(item, node=change(item.node, "")) for alias, item in block.items.items()}
-    nested = {alias: replace(one, node=change(one.node, one.kind)) for alias, one in block.nested.items()}
-    return Block(block.select, items, nested)

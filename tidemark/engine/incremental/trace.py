@@ -175,7 +175,7 @@ class Tracer:
         if not isinstance(nested.node, Block):
             raise Unsupported("a subquery with union")
         refuse_unsupported(nested.node)
-        return self._rows(Place(nested.node, self._inside(nested.node)), expression)
+        return self._rows(Place(nested.node, self._inside(nested.node), may_join=self.may_join), expression)
 
     def _join(self, block: Block, inside: str, wanted: str) -> str:
         """Join a source of a block, over others if need be; return its alias."""

@@ -7,7 +7,7 @@ its SELECT as sqlglot parsed it, with a placeholder for each of its subqueries; 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Union
 
 from sqlglot import exp
@@ -96,6 +96,18 @@ class SetOperation:
     def children(self) -> Iterator[tuple[str, Node]]:
         yield "left", self.left
         yield "right", self.right
+
+
+def with_children(block: Block, change: Callable[[Node, str], Node]) -> Block:
+    """Return a block with other queries for its subqueries.
+
+    Args:
+        block: the block.
+        change: gives the query for a subquery and its kind, which is empty for a source.
+    """
+    items = {alias: replace(item, node=change(item.node, "")) for alias, item in block.items.items()}
+    nested = {alias: replace(one, node=change(one.node, one.kind)) for alias, one in block.nested.items()}
+    return Block(block.select, items, nested)
 
 
 def type_of(node: Node, index: int) -> str | None:
@@ -239,13 +251,16 @@ def placeholder(alias: str) -> exp.Table:
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """Return the parts of a condition that are joined by AND; none for no condition."""
+    """Return conditions that all hold where one does: the parts of AND, and what both sides of OR have."""
     if condition is None:
         return []
     if isinstance(condition, exp.Paren):
         return conjuncts(condition.this)
     if isinstance(condition, exp.And):
         return [*conjuncts(condition.left), *conjuncts(condition.right)]
+    if isinstance(condition, exp.Or):
+        others = conjuncts(condition.right)
+        return [condition, *(part for part in conjuncts(condition.left) if part in others)]
     return [condition]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.engine.built_with import Variables
@@ -50,6 +51,7 @@ class Compiled:
         materialized: as in dbt.
         way: how its table is written.
         request: for a plain model whose sources changed, what its plan is made from, without types.
+        took: for the same, the seconds of its runs: the fields of `Usual`.
         key: the columns of its `unique_key`.
         other_variables: the variables that it reads, if their values are others than when it was built.
         hidden: of the variables that it reads, those whose values are not recorded.
@@ -68,6 +70,7 @@ class Compiled:
     hidden: tuple[str, ...] = ()
     failed: str | None = None
     header: tuple[str, ...] = ()
+    took: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_unproven(self) -> bool:
@@ -110,6 +113,7 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
     notes = [json.loads(text) for text in NOTE.findall(node.compiled_code)]
     reads = {note["reads"]: Source(note.pop("reads"), **note) for note in notes if "reads" in note}
     versions = {note["pins"]: note["as_of"] for note in notes if "pins" in note}
+    plan: dict[str, Any] = next((note for note in notes if "plan" in note), {})
     built: dict[str, Any] = next((note for note in notes if "built_with" in note), {})
     code = code_of(manifest, node.unique_id)
     is_other = built.get("built_with") not in (None, built.get("compiled_with"))
@@ -120,9 +124,10 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
         tuple(reads.values()),
         node.config.materialized,
         model_way(manifest, node.unique_id),
-        next((note["plan"] for note in notes if "plan" in note), None),
+        plan.get("plan"),
         key=() if not key else (key,) if isinstance(key, str) else tuple(key),
         other_variables=(*code["variables"], *code["environment"]) if is_other else (),
         hidden=tuple(name for name in code["variables"] if variables and name in variables.hidden),
         header=tuple(statements_of(node.config.get("sql_header"))),
+        took=plan.get("took", {}),
     )

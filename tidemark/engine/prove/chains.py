@@ -62,7 +62,7 @@ def run_stages(
         plan = None
         if reads(stage.tree, changed):
             touched = frozenset(changed & {leaf.table for leaf in leaves(stage.tree)})
-            plan = stage.plan(touched, request.never_null)
+            plan = stage.plan(touched, request)
             changed.add(stage.table)
         known[stage.table] = _write_stage(spark, stage, plan, known, commits=commits)
         ways.append(plan.how if plan else "unchanged")

@@ -107,8 +107,7 @@ def _limited(node: Block, peeled: Peeled) -> Block:
         this=exp.RowNumber(), partition_by=[_history(STAGED)], order=top.select.args["order"].copy()
     )
     columns = [of_core(name) for name in node.names]
-    inner = exp.select(*(exp.alias_(one, one.name, quoted=True) for one in columns))
-    inner = inner.select(
+    inner = exp.select(*(one.copy() for one in top.select.expressions)).select(
         exp.alias_(place, PLACE, quoted=True), exp.alias_(_history(STAGED), HISTORY, quoted=True)
     )
     conditions: list[exp.Expr] = [exp.GT(this=of_core(PLACE), expression=skipped.copy())]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.folding import DELETED, LOST
 from tidemark.engine.incremental.plan import Plan, Readings
@@ -36,32 +38,54 @@ def prepare(executor: Executor, target: Target, plan: Plan, readings: Readings) 
     return _recompute(executor, target, plan, readings)
 
 
+@dataclass(frozen=True)
+class _Folded:
+    """The new rows of the changed groups.
+
+    Attributes:
+        groups: what reads the changed rows of the groups, added up.
+        rows: what reads their new rows, with the flags of `folding.folded`.
+        views: the views that these read.
+    """
+
+    groups: str
+    rows: str
+    views: tuple[str, ...]
+
+
 def _fold(executor: Executor, target: Target, plan: Plan, readings: Readings) -> Change:
     """Fold the changed rows into the present groups.
 
     Groups whose new value the changes alone do not tell are recomputed. Most often the changes alone show
     that there is none, without reading the table.
     """
-    groups = f"({plan.changed_groups(readings)})"
-    folded = f"({plan.folded(groups, target.present)})"
+    found = _folded(executor, target, plan, readings)
     if not target.keys:
-        return _fold_one(executor, target, plan, readings, folded)
+        return _fold_one(executor, target, plan, readings, found)
     columns = quoted(target.types)
-    suspected = _suspected(executor, target, plan, groups)
+    suspected = _suspected(executor, target, plan, found.groups)
     if not suspected:
-        return merge(executor, target, Batch(f"select {columns}, {DELETED} from {folded}", DELETED))
-    folded = executor.cached_view("folded", f"select * from {folded}")
+        rows = f"select {columns}, {DELETED} from {found.rows}"
+        return merge(executor, target, Batch(rows, DELETED), views=found.views)
+    folded = executor.cached_view("folded", f"select * from {found.rows}")
     lost = f"(select {quoted(target.keys)} from {folded} where {suspected})"
     region = region_of(executor, plan.columns, lost, target.apart)
     rows = f"select {columns}, {DELETED} from {folded} where not ({suspected})"
     if not region.is_empty:
         rows += f" union all {_lost_groups(target, lost, plan.recomputed(readings, region.conditions, lost))}"
-    return merge(executor, target, Batch(rows, DELETED), views=("folded",))
+    return merge(executor, target, Batch(rows, DELETED), views=("folded", *found.views))
 
 
-def _fold_one(executor: Executor, target: Target, plan: Plan, readings: Readings, folded: str) -> Change:
+def _folded(executor: Executor, target: Target, plan: Plan, readings: Readings) -> _Folded:
+    """Return the new rows of the changed groups; changes that are joined with tables are computed once."""
+    groups = plan.changed_groups(readings)
+    read = executor.cached_view("groups", groups) if plan.joins else f"({groups})"
+    return _Folded(read, f"({plan.folded(read, target.present)})", ("groups",) if plan.joins else ())
+
+
+def _fold_one(executor: Executor, target: Target, plan: Plan, readings: Readings, found: _Folded) -> Change:
     """Fold the changed rows into the one row of an aggregate without GROUP BY."""
-    folded, columns = executor.cached_view("folded", f"select * from {folded}"), quoted(target.types)
+    folded, columns = executor.cached_view("folded", f"select * from {found.rows}"), quoted(target.types)
     apart = quoted([target.apart]) if target.apart else "1 as __tidemark_one"
     rows = f"select {columns} from {folded} where not {LOST}"
     if executor.rows(f"select 1 as one from {folded} where {LOST} limit 1"):
@@ -74,7 +98,7 @@ def _fold_one(executor: Executor, target: Target, plan: Plan, readings: Readings
         null_safe_equal("present", "changed", [target.apart]) if target.apart else "true"
     )
     region = Region(f"as present {of_changed}")
-    return make_equal_bag(executor, target, Batch(rows), region, ("folded",))
+    return make_equal_bag(executor, target, Batch(rows), region, ("folded", *found.views))
 
 
 def _suspected(executor: Executor, target: Target, plan: Plan, groups: str) -> str:

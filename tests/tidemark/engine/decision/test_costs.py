@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.engine.decision.costs import MEASURED_BYTES, Measured, is_measured, why_full
+from tests.tidemark.engine.decision.lake import commit, delta, facts, read, source
+from tidemark.engine.decision.commits import Commit
+from tidemark.engine.decision.costs import (
+    MEASURED_BYTES,
+    Measured,
+    are_few,
+    few_changes,
+    is_measured,
+    usual,
+)
 
 pytestmark = pytest.mark.R2
+
+
+def merged(version: int, rows: int) -> Commit:
+    """Return a MERGE that updated rows."""
+    return commit(version, "MERGE", metrics={"numTargetRowsInserted": 0, "numTargetRowsUpdated": rows})
 
 
 def runs(*newest_first: tuple[str, float]) -> list[Measured]:
@@ -14,7 +28,7 @@ def runs(*newest_first: tuple[str, float]) -> list[Measured]:
 
 
 THREE = (("incremental", 5.1), ("incremental", 8.0), ("incremental", 5.0))
-TOOK = "its last increments took 5.1 s, a full computation"
+TOOK = "its last 3 increments took 5.1 s, a full computation"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +50,7 @@ TOOK = "its last increments took 5.1 s, a full computation"
 )
 def test_the_way_follows_what_was_measured(measured: tuple[tuple[str, float], ...], reason: str) -> None:
     """R2.3: the median of three increments, and the newest full computation."""
-    assert why_full(runs(*measured)) == reason
+    assert usual(runs(*measured)).why_full == reason
 
 
 @pytest.mark.parametrize(
@@ -51,3 +65,27 @@ def test_the_way_follows_what_was_measured(measured: tuple[tuple[str, float], ..
 def test_small_sources_are_not_measured(maintain: str, size: int, expected: bool) -> None:
     """R2.3: nor are models that say how they are maintained."""
     assert is_measured(maintain, {"bronze.raw": size}) is expected
+
+
+@pytest.mark.parametrize(
+    ("commits", "few"),
+    [
+        ((), True),
+        ((commit(8, metrics={"numOutputRows": 100_000}), merged(7, 50_000)), True),
+        ((commit(8, metrics={"numOutputRows": 100_000}), merged(7, 50_001)), False),
+        ((commit(8, "OPTIMIZE", metrics={"numOutputRows": 9_000_000}),), True),  # a compaction
+        ((commit(8, "DELETE", metrics={"numDeletedRows": 300_000}),), True),
+        ((commit(8, "DELETE"),), False),  # of whole files, which do not say how many rows they had
+        ((commit(8, metrics={"numOutputRows": 1}, parameters={"mode": "Overwrite"}),), False),
+    ],
+)
+def test_few_changed_rows_are_sent_to_all_tasks(commits: tuple[Commit, ...], few: bool) -> None:
+    """R2.3: an updated row is read as it was and as it is; a number that is not known is not small."""
+    assert are_few(commits) is few
+
+
+def test_the_tables_with_few_changes_are_found() -> None:
+    """R2.3: of a source that was never read, nothing is known."""
+    small, large = delta(8, merged(8, 5)), delta(8, merged(8, 200_000))
+    known = [source(small, read(7, source="shop.A")), source(large, read(7, source="shop.b"))]
+    assert few_changes(facts(*known, source(small, None))) == ["shop.a"]

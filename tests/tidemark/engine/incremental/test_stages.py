@@ -23,6 +23,10 @@ pytestmark = pytest.mark.R2
 # the query; how each stage is maintained when all its tables change, and the table over the stages
 SPLIT = {
     "select sale_id, amount from shop.sales order by amount desc, sale_id limit 3": ("rows", "full"),
+    "select sale_id, amount as `in euro` from shop.sales order by `in euro`, sale_id limit 3": (
+        "rows",
+        "full",
+    ),
     "select product, sum(pieces) as pieces from shop.sales group by product "
     "order by sum(pieces) desc, product limit 2 offset 1": ("folded", "full"),
     "select day, product, count(*) as sold, sum(amount) as amount from shop.sales "
@@ -74,7 +78,7 @@ def test_a_query_is_split_into_stages(sql: str) -> None:
     """R2.2: the last way is that of the table over the stages."""
     found = split(sql)
     stages = [
-        stage.plan(frozenset(leaf.table for leaf in leaves(stage.tree)), frozenset())
+        stage.plan(frozenset(leaf.table for leaf in leaves(stage.tree)), Request((), {}, frozenset()))
         for stage in found.stages
     ]
     changed = frozenset(leaf.table for leaf in leaves(found.rest)) & found.tables

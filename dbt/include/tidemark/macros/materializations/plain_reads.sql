@@ -20,7 +20,8 @@
         {% endif %}
     {% endfor %}
     {% if how.state == 'full' and not how.is_whole %}
-        {% do notes.append(dbt.tidemark__note({'plan': dbt.tidemark__plan_request({}, how.changed)})) %}
+        {% set took = adapter.decide().costs.seconds(dbt.tidemark__measured_runs()) %}
+        {% do notes.append(dbt.tidemark__note({'plan': dbt.tidemark__plan_request({}, how.changed), 'took': took})) %}
     {% endif %}
     {{ return(notes | join(' ')) }}
 {% endmacro %}
