@@ -170,10 +170,16 @@ CASES = {
         "projects",
     ),
     "states": Case(
-        "a wider type, a change data feed switched off and on, a cleaned log (`test_reading.py`); "
-        "`on_code_change` (`test_code_changes.py`)",
+        "a wider type, a change data feed switched off and on, a cleaned log, versions that nothing has "
+        "read for weeks (`test_reading.py`); a table that another writer changed, on Delta "
+        "(`test_recovery.py`); `on_code_change` (`test_code_changes.py`)",
         "the same states as literal facts (`tests/tidemark/engine/decision`), the facts of a real log "
-        "(`test_delta_log.py`); a vacuumed source, changed code",
+        "(`test_delta_log.py`); a vacuumed source, changed code; what expires in "
+        "`test_maintenance.py`; a table that another writer changed, on Iceberg (`test_iceberg.py`)",
+    ),
+    "project on Iceberg": Case(
+        "all feeds, models and data tests of this project on Iceberg (`test_iceberg.py`)",
+        "one feed and its models there; all of them on Delta (`test_medallion.py`)",
     ),
     "functions": Case(
         "the lists of aggregates, compared with those of Spark (`test_rounding.py`)",

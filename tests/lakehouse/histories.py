@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-BATCHES = 8
+from tests.night import NIGHTLY
+
+BATCHES = 8 if NIGHTLY else 6
 BUCKETS = 40
 SCHEMA = (
     "history int, part string, number string, value int, updated_at int, sequence int, "

@@ -129,6 +129,7 @@ def test_vacuumed_past_what_was_read(guarded: Guarded) -> None:
     assert guarded.messages("guarded") == {"guarded": "1 inserted"}
 
 
+@nightly("states")
 def test_versions_not_read_for_weeks_are_kept(guarded: Guarded) -> None:
     """R2.1: a VACUUM by hand keeps it for 35 days; without one it is read incrementally at any age."""
     guarded.insert("(1, 5), (2, 5)")

@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import MakeFeed, latest_version
 from tests.lakehouse.conftest import FixtureProject, Guarded
+from tests.night import nightly
 
 pytestmark = pytest.mark.R1
 
@@ -67,6 +68,7 @@ def test_a_replaced_source_is_read_in_full(guarded: Guarded) -> None:
     assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(8, 8)], [(8, 1)])
 
 
+@nightly("states")
 def test_a_table_changed_by_another_writer_is_rebuilt(guarded: Guarded) -> None:
     """R1.5: restored, rows deleted, or dropped and built by a run cut off: its marks are not for it."""
     guarded.insert("(1, 5)")

@@ -284,7 +284,7 @@ FAULTS = (
     Fault(
         "a model in plain dbt SQL",
         "tidemark/engine/writing/plans.py",
-        'Batch(rows, DELETED), views=found.views)',
+        "Batch(rows, DELETED), views=found.views)",
         "Batch(rows), views=found.views)",
         f"{LAKE}test_plain_models.py::test_a_plain_model_is_what_a_rebuild_gives",
     ),
