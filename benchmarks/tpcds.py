@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -146,14 +147,23 @@ def write(path: Path, command: str, spark: SparkSession, queries: dict[str, Quer
         "Its tables are Delta tables with a change data feed. After each set of changes, `dbt run` brings",
         "all tables up to date, and `tidemark verify` compares each with its rebuild, row for row.",
         "",
-        f"Measured by `{command}` on {machine()}, with {versions(spark)}.",
+        "```",
+        *textwrap.wrap(command, 110, subsequent_indent="    ", break_long_words=False),
+        "```",
+        "",
+        f"Measured on {machine()}, with",
+        f"{versions(spark)}.",
         "",
         f"In short: {len(built)} of {len(queries)} queries are models; {len(kept)} are maintained whichever",
         f"table changes. {sum(max(query.differing, 0) for query in built)} rows differ from the rebuilds.",
         "",
         "## The sets of changes",
         "",
-        *(f"- **{name}**: {what}" for name, (what, _) in SETS.items()),
+        *(
+            line
+            for name, (what, _) in SETS.items()
+            for line in textwrap.wrap(f"- **{name}**: {what}", 110, subsequent_indent="  ")
+        ),
         "",
         "## The queries",
         "",
@@ -195,7 +205,8 @@ def main(
                     spark.sql(statement.format(bronze=BRONZE))
                 build(spark, models, name)
                 prove(spark, models)
-            write(out, f"python -m benchmarks.tpcds --scale {scale:g}", spark, models)
+            command = f"python -m benchmarks.tpcds --scale {scale:g}{f' --only {only}' if only else ''}"
+            write(out, command, spark, models)
     if any(query.differing for query in models.values()):
         console.print("Error: tables differ from their rebuilds.")
         sys.exit(1)

@@ -107,11 +107,13 @@ class StagesAdapter(ModelsAdapter):
             sql: its query.
             request: the values of a `Request`; each of its `changed` tables is tried.
         """
-        for changed in request["changed"]:
-            plan = self.incremental_plan(sql, {**request, "changed": [changed]})
-            if plan.way == "full" and not self.staged(table, sql, request):
-                return str(plan.why)
-        return ""
+        from tidemark.engine.incremental.analysis import plans_of
+
+        wanted = request_of(request)
+        changes = [frozenset([changed]) for changed in sorted(wanted.changed)]
+        plans = plans_of(self._catalog(), sql, wanted, changes)
+        why = next((plan.why for plan in plans if plan.way == "full"), "")
+        return "" if not why or self.staged(table, sql, request) else why
 
     @available
     def write_stages(self, staged: Staged, run: Mapping[str, Any]) -> OverStages:

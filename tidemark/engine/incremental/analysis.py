@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -65,21 +65,30 @@ def plan_of(spark: Spark, sql: str, request: Request) -> Plan:
     Returns:
         A plan; its way is `full`, with the reason, where the query cannot be handled incrementally.
     """
+    return plans_of(spark, sql, request, [request.changed])[0]
+
+
+def plans_of(spark: Spark, sql: str, request: Request, changes: Sequence[frozenset[str]]) -> list[Plan]:
+    """Plan how a model's table is brought up to date after each of several changes.
+
+    Args:
+        spark: describes tables, functions and queries.
+        sql: the model's query.
+        request: its key and its types.
+        changes: the tables that changed, in place of those of the request.
+    """
     if request.why_full:
-        return full(request, request.why_full)
+        return [full(request, request.why_full) for _ in changes]
     try:
-        parsed = parse(sql, spark)
-        checked(spark, parsed)
-        request = replace(request, never_null=request.never_null | spark.never_null)
-        if not request.key and not request.partition:
-            request = replace(request, key=merge_key(parsed.tree, request.types, request.known_keys))
-        return choose_plan(parsed.tree, request)
+        tree, request = _understood(spark, sql, request)
+        return [choose_plan(tree, replace(request, changed=changed)) for changed in changes]
     except Unsupported as found:
-        return full(request, found.where)
+        why = found.where
     except Exception as error:  # at worst the run is slow
         is_of_spark = isinstance(error, PySparkException)
         what = "Spark does not take it in another spelling" if is_of_spark else "an error in its analysis"
-        return full(request, f"{what}: {plain_message(str(error)).partition(chr(10))[0]}")
+        why = f"{what}: {plain_message(str(error)).partition(chr(10))[0]}"
+    return [full(request, why) for _ in changes]
 
 
 def staged_of(
@@ -102,13 +111,23 @@ def staged_of(
         None if it is computed in full.
     """
     with suppress(Exception):  # at worst the run is slow
-        parsed = parse(sql, spark)
-        checked(spark, parsed)
-        request = replace(request, never_null=request.never_null | spark.never_null)
-        if not request.key and not request.partition:
-            request = replace(request, key=merge_key(parsed.tree, request.types, request.known_keys))
-        return staged(parsed.tree, request, name, lambda node: types_of(render(node, _table).sql("spark")))
+        tree, request = _understood(spark, sql, request)
+        return staged(tree, request, name, lambda node: types_of(render(node, _table).sql("spark")))
     return None
+
+
+def _understood(spark: Spark, sql: str, request: Request) -> tuple[Node, Request]:
+    """Return a query's tree, and the request with the key that the query proves.
+
+    Raises:
+        Unsupported: if it cannot be parsed, or Spark reads it in another way.
+    """
+    parsed = parse(sql, spark)
+    checked(spark, parsed)
+    request = replace(request, never_null=request.never_null | spark.never_null)
+    if not request.key and not request.partition:
+        request = replace(request, key=merge_key(parsed.tree, request.types, request.known_keys))
+    return parsed.tree, request
 
 
 def key_of(spark: Spark, sql: str, types: Mapping[str, str], known: Keys) -> list[str]:
@@ -166,7 +185,8 @@ def _is_read_alike(spark: Spark, sql: str) -> bool:
 def _without_aliases(query: exp.Query) -> exp.Query:
     """Leave out aliases that repeat a column's name, as in what Spark makes of `*`."""
     for alias in list(query.find_all(exp.Alias)):
-        if isinstance(alias.this, exp.Column) and alias.this.name == alias.alias:
+        bare = alias.this.unnest()
+        if isinstance(bare, exp.Column) and bare.name == alias.alias:
             alias.replace(alias.this)
     return query
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tidemark.engine.incremental.analysis import Analysed
+from tidemark.engine.incremental.operand_order import in_order
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,8 +96,8 @@ def of_notation(plan: str) -> str:
     """
     plan = CROSS.sub(r"\1Join Inner", plan).replace("!", "")
     if "struct" not in plan.lower():
-        return plan.lower()
-    return UNIT.sub(lambda found: found[0].lower(), plan)
+        return in_order(plan.lower())
+    return in_order(UNIT.sub(lambda found: found[0].lower(), plan))
 
 
 @lru_cache(maxsize=1)
