@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -136,7 +137,7 @@ def prove(spark: SparkSession, queries: dict[str, Query]) -> None:
     os.chdir(ROOT)
 
 
-def write(path: Path, command: str, spark: SparkSession, queries: dict[str, Query]) -> None:
+def write(path: Path, command: Sequence[str], spark: SparkSession, queries: dict[str, Query]) -> None:
     """Write the markdown file."""
     built = [query for query in queries.values() if not query.failed]
     kept = [query for query in built if not query.why_full]
@@ -148,7 +149,7 @@ def write(path: Path, command: str, spark: SparkSession, queries: dict[str, Quer
         "all tables up to date, and `tidemark verify` compares each with its rebuild, row for row.",
         "",
         "```",
-        *textwrap.wrap(command, 110, subsequent_indent="    ", break_long_words=False),
+        " \\\n    ".join(command),
         "```",
         "",
         f"Measured on {machine()}, with",
@@ -205,8 +206,8 @@ def main(
                     spark.sql(statement.format(bronze=BRONZE))
                 build(spark, models, name)
                 prove(spark, models)
-            command = f"python -m benchmarks.tpcds --scale {scale:g}{f' --only {only}' if only else ''}"
-            write(out, command, spark, models)
+            command = f"python -m benchmarks.tpcds --scale {scale:g}"
+            write(out, [command, f"--only {only}"] if only else [command], spark, models)
     if any(query.differing for query in models.values()):
         console.print("Error: tables differ from their rebuilds.")
         sys.exit(1)
