@@ -63,6 +63,8 @@ def changes_first(block: Block, alias: str, known: Known) -> exp.Select:
         on = [part for part in conditions if tables_of(part) <= joined]
         conditions = [part for part in conditions if part not in on]
         ordered.append(_join(name, on))
+    if conditions:  # of a source that is not here
+        return select
     select.set("from_", exp.From(this=placeholder(alias)))
     select.set("joins", [*ordered, *others])
     return select
