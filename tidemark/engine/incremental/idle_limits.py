@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.shape import Shape
+from tidemark.engine.incremental.shape import Shape, generators
 from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, with_children
 
 
@@ -28,7 +28,7 @@ def _is_idle(block: Block) -> bool:
     limit = arguments.get("limit")
     if not limit or arguments.get("offset") or arguments.get("laterals") or Shape(block).groups != []:
         return False
-    if any(one.find(exp.Explode, exp.Posexplode, exp.Inline) for one in block.outputs.values()):
+    if any(any(generators(one)) for one in block.outputs.values()):
         return False
     number = limit.args.get("expression")
     return isinstance(number, exp.Literal) and number.is_int and int(number.this) > 0

@@ -11,6 +11,7 @@ from tidemark.engine.incremental.unsupported import Unsupported, as_written
 
 HIDING_WINDOW = "a window by"
 AGGREGATES = "agg_funcs"  # Spark's group of aggregate functions
+GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)
 
 
 class Shape:
@@ -121,8 +122,20 @@ def _is_of(expression: exp.Expr, keys: list[exp.Expr]) -> bool:
     return all(_is_of(child, keys) for child in expression.iter_expressions())
 
 
+def generators(expression: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the functions of an expression that give any number of rows."""
+    yield from expression.find_all(*GENERATORS)
+    yield from _of_groups(expression, "generator_funcs")
+
+
 def _special(expression: exp.Expr) -> Iterator[exp.Expr]:
-    yield from expression.find_all(exp.Window, exp.Placeholder, exp.Explode, exp.Posexplode, exp.Inline)
+    yield from expression.find_all(exp.Window, exp.Placeholder)
+    yield from generators(expression)
+    yield from _of_groups(expression, AGGREGATES, "window_funcs")
+
+
+def _of_groups(expression: exp.Expr, *groups: str) -> Iterator[exp.Expr]:
+    """Yield the functions of these groups of Spark that sqlglot does not know."""
     for function in expression.find_all(exp.Anonymous):
-        if function.meta.get("group") in (AGGREGATES, "window_funcs", "generator_funcs"):
+        if function.meta.get("group") in groups:
             yield function
