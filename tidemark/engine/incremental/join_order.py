@@ -52,11 +52,12 @@ def changes_first(block: Block, alias: str, known: Known) -> exp.Select:
     moved = list(takewhile(lambda one: block.items[one].side in REORDERED, block.items))
     joins: list[exp.Join] = select.args.get("joins") or []
     inner, others = joins[: len(moved) - 1], joins[len(moved) - 1 :]
-    conditions = [part for join in inner for part in conjuncts(join.args.get("on"))]
+    ons = [conjuncts(join.args.get("on")) for join in inner]
+    conditions = [part for on in ons for part in on]
     if alias not in moved or any(part.find(exp.Placeholder) for part in conditions):
         return select
     sizes = {name: known.bytes_of(block.items[name].node) for name in moved}
-    order = _order(sizes, alias, [conjuncts(join.args.get("on")) for join in inner], block.where)
+    order = _order(sizes, alias, ons, block.where)
     ordered = []
     for place, name in enumerate(order[1:], 1):
         joined = set(order[: place + 1])

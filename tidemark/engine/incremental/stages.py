@@ -36,8 +36,16 @@ class Stage:
             changed: the tables.
             known: what is known of the sources, from the request of the whole query.
         """
-        request = Request(self.key, self.types, changed, known.never_null, few=known.few, sizes=known.sizes)
-        return choose_plan(self.tree, replace(request, maintain="always"))
+        own = Request(
+            self.key,
+            self.types,
+            changed,
+            known.never_null,
+            sizes=known.sizes,
+            maintain="always",
+            few=known.few,
+        )
+        return choose_plan(self.tree, own)
 
 
 @dataclass(frozen=True)
