@@ -8,7 +8,6 @@ warm session. The scratch lake is deleted at the end.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +19,12 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from benchmarks.measuring import LAKE, ROOT, BenchmarkProject, plain_errors, scratch_session, where
+from benchmarks.outcomes import newest_ways, proofs
 from benchmarks.refreshes import REFRESHES, WARM_UP, apply, generate, load
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.base.errors import TidemarkError
 from tidemark.engine.dbt_core.commands import invoke_dbt
-from tidemark.engine.verify.verify import Verdict, verify
+from tidemark.engine.verify.verify import Verdict
 
 NAME = "tpch"
 BRONZE = f"{NAME}_bronze"
@@ -91,20 +91,10 @@ def _run(project: BenchmarkProject, what: str, *options: str) -> dict[str, tuple
     """Run all models, one at a time; return the seconds of each and how its table was brought up to date."""
     run = project.dbt("run", "--threads", "1", *options)
     console.print(f"  {what:<40}{run.seconds:8.1f} s", soft_wrap=True)
-    rows = project.spark.sql(
-        f"select model, seconds, reads from {NAME}_ops.model_runs "
-        f"where started_at = (select max(started_at) from {NAME}_ops.model_runs) order by model"
-    ).collect()
-    found = {row["model"].split(".")[1]: (row["seconds"], _way(row["reads"])) for row in rows}
+    found = newest_ways(project.spark, NAME)
     for name, (seconds, way) in found.items():
         console.print(f"    {name}{seconds:8.1f} s   {way}", soft_wrap=True)
     return found
-
-
-def _way(reads: list[str]) -> str:
-    """Return the way in which a run has read its sources, without the versions."""
-    ways = {found[1] for read in reads if (found := re.search(r"\((.*)\)$", read))}
-    return ", ".join(sorted(ways)) or "all of it"
 
 
 def _verdicts(spark: SparkSession) -> list[Verdict]:
@@ -113,14 +103,7 @@ def _verdicts(spark: SparkSession) -> list[Verdict]:
     Raises:
         TidemarkError: if a table cannot be compared.
     """
-    os.environ |= {
-        "DBT_PROFILES_DIR": str(ROOT),
-        "DBT_TARGET_PATH": str(LAKE / NAME / "target"),
-        "DBT_LOG_PATH": str(LAKE / NAME / "logs"),
-    }
-    os.chdir(ROOT / "benchmarks" / NAME)
-    found = list(verify(spark, []))
-    os.chdir(ROOT)
+    found = proofs(spark, ROOT / "benchmarks" / NAME, LAKE / NAME)
     for verdict in found:
         if verdict.unproven:
             raise TidemarkError(

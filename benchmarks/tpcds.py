@@ -24,11 +24,11 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from benchmarks.measuring import LAKE, ROOT, plain_errors, scratch_session, where
+from benchmarks.outcomes import newest_ways, proofs
 from benchmarks.report import machine, markdown_table, versions
 from benchmarks.tpcds_sources import BRONZE, NAME, SETS, generate, load, model_of
 from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.project.build import summarize
-from tidemark.engine.verify.verify import verify
 
 PROJECT = LAKE / NAME / "project"
 ALWAYS, AUTO = "always", "auto"
@@ -91,42 +91,31 @@ def build(spark: SparkSession, queries: dict[str, Query], step: str) -> None:
     options = ["--project-dir", str(PROJECT), "--profiles-dir", str(ROOT)]
     scratch = LAKE / NAME
     options += ["--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")]
-    again = True
+    is_first = step == ""
     selected = [name for name, query in queries.items() if not query.failed]
-    while selected and again:
+    while selected:
         command = ["--quiet", "--log-level", "none", "run", "--threads", "1", "--select", *selected, *options]
         outcome: Any = dbtRunner().invoke(command)
         built = summarize(outcome.result.results)
         os.chdir(ROOT)
-        selected, again = [], step == ""
+        selected = []
         for node, message in built.failed:
             name = node.rpartition(".")[2]
             refused = REFUSED.search(" ".join(message.split()))
-            if refused and step == "":
+            if refused and is_first:
                 queries[name].why_full = refused[1]
                 path = PROJECT / "models" / f"{name}.sql"
                 path.write_text(path.read_text().replace(f"'{ALWAYS}'", f"'{AUTO}'"), encoding="utf-8")
                 selected.append(name)
             else:
                 queries[name].failed = " ".join(message.split())[:200]
-    runs = spark.sql(
-        f"select model, reads from {NAME}_ops.model_runs "
-        f"where started_at = (select max(started_at) from {NAME}_ops.model_runs)"
-    ).collect()
-    for row in runs if step else ():
-        ways = {found[1] for read in row["reads"] if (found := re.search(r"\((.*)\)$", read))}
-        queries[row["model"].split(".")[1]].ways[step] = ", ".join(sorted(ways))
+    for name, (_, way) in newest_ways(spark, NAME).items() if step else ():
+        queries[name].ways[step] = way
 
 
 def prove(spark: SparkSession, queries: dict[str, Query]) -> None:
     """Compare all tables with their rebuilds."""
-    os.environ |= {
-        "DBT_PROFILES_DIR": str(ROOT),
-        "DBT_TARGET_PATH": str(LAKE / NAME / "target"),
-        "DBT_LOG_PATH": str(LAKE / NAME / "logs"),
-    }
-    os.chdir(PROJECT)
-    for verdict in verify(spark, []):
+    for verdict in proofs(spark, PROJECT, LAKE / NAME):
         query = queries[verdict.table.split(".")[1]]
         if query.failed:
             continue
@@ -134,7 +123,6 @@ def prove(spark: SparkSession, queries: dict[str, Query]) -> None:
         query.differing = -1 if verdict.unproven else query.differing + verdict.differing
         if verdict.differing or verdict.unproven:
             console.print(f"    {verdict.table}: {verdict.unproven or verdict.shown[:2]}")
-    os.chdir(ROOT)
 
 
 def write(path: Path, command: Sequence[str], spark: SparkSession, queries: dict[str, Query]) -> None:

@@ -50,7 +50,7 @@ CASES = {
     ),
     "iceberg": Case(
         "tests whose marker `formats` has Iceberg at night only",
-        "the same test on Delta; reading by version, snapshots and the whole project with "
+        "the same test on Delta; reading by version, snapshots and the models of one feed with "
         "`verify` on Iceberg",
     ),
     "delta": Case(
@@ -68,8 +68,8 @@ CASES = {
         "the same queries without them",
     ),
     "histories": Case(
-        "2,000 random histories, with a new seed each day",
-        "250 histories with a fixed seed",
+        "2,000 random histories of eight batches, with a new seed each day",
+        "250 histories of six batches, with a fixed seed",
         variable="TIDEMARK_HISTORIES",
     ),
     "queries": Case(
@@ -165,7 +165,7 @@ CASES = {
     "full refresh": Case(
         "a full refresh of all models of the project, compared row by row; then `dbt test` by layer, "
         "`dbt source freshness`, `dbt docs generate` (`test_medallion.py`)",
-        "`verify` of the same tables and the unit tests; data tests of all tables on Iceberg "
+        "`verify` of the same tables and the unit tests; data tests of the tables of one feed on Iceberg "
         "(`test_iceberg.py`); `freshness` (`test_dbt_features.py`) and `docs` (`test_scaffold.py`) in other "
         "projects",
     ),
