@@ -91,6 +91,13 @@ def in_root() -> None:
         os.environ["DBT_LOG_PATH"] = f"logs/{worker}"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def back_in_root() -> Iterator[None]:
+    """Leave the process in the project's folder: dbt changes into the project that it is given."""
+    yield
+    os.chdir(ROOT)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that profiles.yml describes, on a scratch lake."""
