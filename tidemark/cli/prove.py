@@ -22,7 +22,7 @@ from tidemark.engine.project import enter_root
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.prove.counterexample import DIFFER, TIED, unit_test
 from tidemark.engine.prove.drawing import Drawn
-from tidemark.engine.prove.histories import draw, subsets
+from tidemark.engine.prove.histories import draw, trials
 from tidemark.engine.prove.models import Candidate, candidates, reason_of
 from tidemark.engine.prove.proof import Model, Tried, try_histories
 from tidemark.engine.prove.roles import ordering
@@ -93,15 +93,15 @@ def _prove(spark: SparkSession, candidate: Candidate, histories: int, seed: int)
         return not candidate.findings
     total = Total()
     try:
-        for changed in subsets(candidate.model):
-            drawn = draw(candidate.model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
+        for model, changed in trials(candidate.model):
+            drawn = draw(model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
             # the statements of one way have the same text, but for the touched values
-            way = choose_plan(candidate.model.tree, candidate.model.request(changed)).way
-            found = try_histories(spark, candidate.model, changed, drawn, commits=way not in total.committed)
+            way = "stages" if model.counts_groups else choose_plan(model.tree, model.request(changed)).way
+            found = try_histories(spark, model, changed, drawn, commits=way not in total.committed)
             total.committed.add(way)
             total.add(found)
             if found.wrong:
-                _show(spark, candidate.model, changed, drawn, found)
+                _show(spark, model, changed, drawn, found)
                 return False
     except Exception as reason:  # the other models are tried all the same
         message = f"not tried: {reason_of(reason)}"

@@ -138,13 +138,12 @@ def _way(spark: SparkSession, model: Compiled) -> tuple[str, Cost]:
     request = request_of({**(model.request or {}), "types": types_of(spark, model.sql)})
     plan = plan_of(catalog_of(spark), model.sql, request)
     how, joined = plan.how, plan.bytes_joined
-    if plan.way == "full" and not request.why_full and makes_stages(request.maintain, request.sizes):
+    if makes_stages(request.maintain, request.sizes):
         stages = staged_of(
-            catalog_of(spark),
-            model.sql,
-            request,
+            plan,
             lambda number: stage_table(model.table, number),
             lambda sql: types_of(spark, sql),
+            counts=request.removes or table_exists(spark, stage_table(model.table, 1)),
         )
         how, joined = (stages.how(request), None) if stages else (how, joined)
     return how, Cost(joined, sum(request.sizes.values()), Usual(**model.took))

@@ -81,22 +81,21 @@ class StagesAdapter(ModelsAdapter):
     """The part of the adapter that maintains stages."""
 
     @available
-    def staged(self, table: str, sql: str, request: Mapping[str, Any]) -> Staged | None:
-        """Return a model's query in stages; None if it is computed in full.
+    def staged(self, table: str, plan: Plan) -> Staged | None:
+        """Return a model's query in stages; None if its plan is the way.
+
+        Groups are counted in a stage from the first run on that may have lost rows of its sources.
 
         Args:
             table: the model's table, `schema.name`.
-            sql: its query.
-            request: the values of a `Request`.
+            plan: how one step brings it up to date.
         """
         from tidemark.engine.incremental.analysis import staged_of
 
-        wanted = request_of(request)
-        if wanted.why_full or not makes_stages(wanted.maintain, wanted.sizes):
+        if not makes_stages(plan.request.maintain, plan.request.sizes):
             return None
-        return staged_of(
-            self._catalog(), sql, wanted, lambda number: stage_table(table, number), self._types_of
-        )
+        counts = plan.request.removes or self.is_there(self._relation_of(stage_table(table, 1)))
+        return staged_of(plan, lambda number: stage_table(table, number), self._types_of, counts=counts)
 
     @available
     def why_not_maintained(self, table: str, sql: str, request: Mapping[str, Any]) -> str:
@@ -112,8 +111,8 @@ class StagesAdapter(ModelsAdapter):
         wanted = request_of(request)
         changes = [frozenset([changed]) for changed in sorted(wanted.changed)]
         plans = plans_of(self._catalog(), sql, wanted, changes)
-        why = next((plan.why for plan in plans if plan.way == "full"), "")
-        return "" if not why or self.staged(table, sql, request) else why
+        lacking = next((plan for plan in plans if plan.way == "full"), None)
+        return "" if lacking is None or self.staged(table, lacking) else lacking.why
 
     @available
     def write_stages(self, staged: Staged, run: Mapping[str, Any]) -> OverStages:
@@ -147,6 +146,10 @@ class StagesAdapter(ModelsAdapter):
         ]
         return [each for each in moved if each is not None]
 
+    def _relation_of(self, table: str) -> Any:
+        schema, _, name = table.partition(".")
+        return self.Relation.create(schema=schema, identifier=name)
+
     def _types_of(self, sql: str) -> dict[str, str]:
         return {column.name: column.kind for column in self._columns_of_query(sql)}
 
@@ -166,7 +169,7 @@ class _Writing:
 
     def write(self, stage: Stage) -> None:
         """Bring a stage up to date, and note what reads it."""
-        relation = self._relation(stage.table)
+        relation = self.adapter._relation_of(stage.table)
         reads = {leaf.table for leaf in leaves(stage.tree)}
         windows = [replace(self.windows[table], kind=STAGED) for table in sorted(reads)]
         sql = filled(render(stage.tree, present), self.readings)
@@ -237,10 +240,6 @@ class _Writing:
             self.adapter.note_commit(relation)
         for name in change.views:
             executor.drop_view(name)
-
-    def _relation(self, table: str) -> Any:
-        schema, _, name = table.partition(".")
-        return self.adapter.Relation.create(schema=schema, identifier=name)
 
 
 def _fingerprint(stage: Stage) -> str:

@@ -36,6 +36,7 @@ class Commit:
         tells_net_changes: whether only the net change between versions can be read: of Iceberg.
         is_foreign: whether a writer other than a run made it.
         deletes: whether it may have deleted rows.
+        removes: whether it may have deleted or replaced rows.
         rows, deleted: the number of rows written and deleted.
         bytes, files: what it wrote.
         total_bytes, total_files: what the table has with it; known of Iceberg.
@@ -51,6 +52,7 @@ class Commit:
     tells_net_changes: bool = False
     is_foreign: bool = False
     deletes: bool = False
+    removes: bool = False
     rows: int = 0
     deleted: int = 0
     bytes: int = 0
@@ -97,7 +99,9 @@ def delta_commit(row: Mapping[str, Any], are_signed: bool) -> Commit:
     )
     # a DELETE of whole files does not say how many rows they had
     overwritten = number("numDeletedRows", default=1) if commit.overwrites else 0
-    return replace(commit, deletes=overwritten > 0 or number("numTargetRowsDeleted") > 0)
+    deletes = overwritten > 0 or number("numTargetRowsDeleted") > 0
+    replaces = number("numTargetRowsUpdated") > 0 or kind in ("UPDATE", "REPLACE", "CLONE")
+    return replace(commit, deletes=deletes, removes=deletes or replaces)
 
 
 def iceberg_commits(rows: Iterable[Mapping[str, Any]], are_signed: bool) -> list[Commit]:
@@ -130,6 +134,7 @@ def _iceberg_commit(row: Mapping[str, Any], are_signed: bool) -> Commit:
         row["committed_at"],
         keeps_rows=operation == "replace",
         adds_rows=operation == "append",
+        removes=operation not in ("append", "replace"),
         tells_net_changes=True,
         is_foreign=is_foreign if are_signed else operation in ("delete", "overwrite"),
         rows=int(added.get("added-records", 0)),

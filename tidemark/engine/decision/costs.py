@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
@@ -110,12 +110,24 @@ def few_changes(facts: Facts) -> list[str]:
     Args:
         facts: the model that reads them.
     """
-    found = []
+    return [name for name, commits in _new_commits(facts) if are_few(commits)]
+
+
+def may_remove(facts: Facts) -> bool:
+    """Return whether the changes of a model's sources may have removed or replaced rows.
+
+    Args:
+        facts: the model.
+    """
+    return any(commit.removes for _, commits in _new_commits(facts) for commit in commits)
+
+
+def _new_commits(facts: Facts) -> Iterator[tuple[str, Sequence[Commit]]]:
+    """Yield the sources with a checkpoint, in lower case, and their commits since then."""
     for source in facts.sources:
         version = source.checkpoint.version if source.checkpoint else None
-        if source.now is not None and version is not None and are_few(source.now.since(version)):
-            found.append(source.name.lower())
-    return found
+        if source.now is not None and version is not None:
+            yield source.name.lower(), list(source.now.since(version))
 
 
 def are_few(commits: Iterable[Commit]) -> bool:

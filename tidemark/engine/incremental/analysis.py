@@ -19,7 +19,7 @@ from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full
 from tidemark.engine.incremental.proven_key import Keys, merge_key
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.spelling import plain
-from tidemark.engine.incremental.splitting import staged
+from tidemark.engine.incremental.splitting import counted, staged
 from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Block, Leaf, Node, render
 from tidemark.engine.incremental.unsupported import Unsupported
@@ -92,27 +92,32 @@ def plans_of(spark: Spark, sql: str, request: Request, changes: Sequence[frozens
 
 
 def staged_of(
-    spark: Spark,
-    sql: str,
-    request: Request,
+    plan: Plan,
     name: Callable[[int], str],
     types_of: Callable[[str], Mapping[str, str]],
+    *,
+    counts: bool,
 ) -> Staged | None:
-    """Return a query in stages, if no single step maintains it.
+    """Return a plan's query in stages: one that no single step maintains, or whose groups are counted.
 
     Args:
-        spark: describes tables, functions and queries.
-        sql: the query.
-        request: what its plan is made from.
+        plan: the plan of one step.
         name: the table of the stage of a number from 1 on.
         types_of: the types of a query's columns (SQL), in Spark's words.
+        counts: whether groups are counted although changes can be folded into the table of the model.
 
     Returns:
-        None if it is computed in full.
+        None if the plan is the way.
     """
+
+    def types(node: Node) -> Mapping[str, str]:
+        return types_of(render(node, _table).sql("spark"))
+
     with suppress(Exception):  # at worst the run is slow
-        tree, request = _understood(spark, sql, request)
-        return staged(tree, request, name, lambda node: types_of(render(node, _table).sql("spark")))
+        if plan.root is not None and plan.way == "full":
+            return staged(plan.root, plan.request, name, types)
+        if plan.root is not None and (counts or plan.way == "regions"):
+            return counted(plan.root, plan.request, name, types)
     return None
 
 

@@ -131,7 +131,7 @@ def _unwrapped(root: Node) -> tuple[Block, dict[str, str]]:
         raise Unsupported("no group by")
     renamed = {name: name for name in root.names}
     while True:
-        item = _only_item(root)
+        item = only_item(root)
         if item is None or not isinstance(item.node, Block):
             return root, renamed
         outputs = root.outputs
@@ -139,7 +139,7 @@ def _unwrapped(root: Node) -> tuple[Block, dict[str, str]]:
         root = item.node
 
 
-def _only_item(block: Block) -> Item | None:
+def only_item(block: Block) -> Item | None:
     """Return the source of a block that only chooses columns of it."""
     arguments = block.select.args
     does_more = [

@@ -12,7 +12,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.partials import LEVELS, STAGED, aggregates_of, of_core, partial_aggregates
+from tidemark.engine.incremental.partials import LEVELS, STAGED, of_core, partial_aggregates
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.tree import Block, Item, Leaf, Node, conjuncts, placeholder, tables_of
 
@@ -57,9 +57,9 @@ def without_limit(block: Block) -> Peeled | None:
     """
     arguments = block.select.args
     order = arguments.get("order")
-    if not order or not _is_limited(block):
+    if not order or not is_limited(block):
         return None
-    core, ordered = _bare(block.select, ("order", *LIMITS)), []
+    core, ordered = bare(block.select, ("order", *LIMITS)), []
     plain = {
         name: name if NAME.fullmatch(name) else f"value_{number}" for number, name in enumerate(block.names)
     }
@@ -87,9 +87,7 @@ def without_limit(block: Block) -> Peeled | None:
 def without_hidden_keys(block: Block) -> Peeled | None:
     """Give the core the keys of GROUP BY and of windows that the select leaves out."""
     arguments = block.select.args
-    group = arguments.get("group")
-    has_levels = group and group.find(*LEVELS)
-    if arguments.get("distinct") or has_levels or _is_limited(block):
+    if arguments.get("distinct") or has_levels(block) or is_limited(block):
         return None
     shape = Shape(block)
     wanted = [*(shape.groups or ()), *(key for keys in shape.partitions for key in keys)]
@@ -102,40 +100,10 @@ def without_hidden_keys(block: Block) -> Peeled | None:
             missing.append(one)
     if not missing:
         return None
-    core = _bare(block.select, ("order",))
+    core = bare(block.select, ("order",))
     for number, one in enumerate(missing):
         core.append("expressions", exp.alias_(one.copy(), f"hidden_{number}", quoted=True))
     top = exp.select(*(_named(name) for name in block.names))
-    return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
-
-
-def without_expressions(block: Block) -> Peeled | None:
-    """Peel expressions of aggregates, HAVING and windows over groups off the aggregates themselves."""
-    arguments, shape = block.select.args, Shape(block)
-    group = arguments.get("group")
-    has_levels = group and group.find(*LEVELS)
-    if shape.groups is None or has_levels or arguments.get("distinct") or _is_limited(block):
-        return None
-    top = _bare(block.select, (*OF_CORE, "order", "group", "having"))
-    having = arguments.get("having")
-    if having:
-        top.set("where", exp.Where(this=having.this.copy()))
-    calls = aggregates_of(top)
-    is_plain = (
-        not having
-        and not shape.partitions
-        and all(one in shape.groups or one in calls for one in block.outputs.values())
-    )
-    if is_plain or top.find(exp.Placeholder):
-        return None
-    columns = {one.copy(): f"key_{number}" for number, one in enumerate(shape.groups)}
-    for call in calls:
-        columns.setdefault(call.copy(), f"part_{len(columns)}")
-    top = cast("exp.Select", top.transform(lambda part: of_core(columns[part]) if part in columns else part))
-    if any(column.table not in ("", STAGED) for column in top.find_all(exp.Column)):
-        return None
-    core = _bare(block.select, ("order", "having", "windows", "qualify"))
-    core.set("expressions", [exp.alias_(one.copy(), name, quoted=True) for one, name in columns.items()])
     return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
 
 
@@ -153,9 +121,9 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
     """Peel an aggregate or windows off the rows of a join."""
     shape = Shape(block)
     joins = len(block.items) > 1 or block.nested or block.select.args.get("laterals")
-    if shape.row_by_row or not joins or _is_limited(block):
+    if shape.row_by_row or not joins or is_limited(block):
         return None
-    top = _bare(block.select, (*OF_CORE, "order"))
+    top = bare(block.select, (*OF_CORE, "order"))
     if top.find(exp.Placeholder):
         return None
     columns: dict[exp.Column, str] = {}
@@ -166,7 +134,7 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
         return of_core(columns.setdefault(part.copy(), f"column_{len(columns)}"))
 
     top = cast("exp.Select", top.transform(replaced))
-    core = _bare(block.select, ("order", *OF_TOP))
+    core = bare(block.select, ("order", *OF_TOP))
     found: list[exp.Expr] = [*columns]
     # by these columns, changes of the optional side of a join are found
     found += [one for one in _joined_by(block) if one not in found]
@@ -177,15 +145,6 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
     if not found:
         core.set("expressions", [exp.alias_(exp.Literal.number(1), "column_0", quoted=True)])
     return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
-
-
-PEELS = (
-    without_limit,
-    without_expressions,
-    without_hidden_keys,
-    without_aggregate,
-    without_groups_and_windows,
-)
 
 
 def _joined_by(block: Block) -> Iterator[exp.Expr]:
@@ -200,11 +159,19 @@ def _joined_by(block: Block) -> Iterator[exp.Expr]:
                 yield from (one for one in condition.find_all(exp.Column) if one.table not in unseen)
 
 
-def _is_limited(block: Block) -> bool:
+def is_limited(block: Block) -> bool:
+    """Return whether a SELECT has LIMIT or OFFSET."""
     return any(block.select.args.get(part) for part in LIMITS)
 
 
-def _bare(select: exp.Select, parts: tuple[str, ...]) -> exp.Select:
+def has_levels(block: Block) -> bool:
+    """Return whether a SELECT has ROLLUP, CUBE or GROUPING SETS."""
+    group = block.select.args.get("group")
+    return bool(group and group.find(*LEVELS))
+
+
+def bare(select: exp.Select, parts: tuple[str, ...]) -> exp.Select:
+    """Return a SELECT without some of its parts."""
     bare = select.copy()
     for part in parts:
         bare.set(part, None)

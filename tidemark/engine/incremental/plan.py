@@ -42,6 +42,7 @@ class Request:
         maintain: the setting `meta.maintain`.
         why_full: why the query is computed in full, though its changes may be applied; empty if they are.
         few: the changed tables with so few changed rows that these can be sent to all tasks of a join.
+        removes: whether the changes may have removed or replaced rows.
     """
 
     key: tuple[str, ...]
@@ -56,6 +57,7 @@ class Request:
     maintain: str = "auto"
     why_full: str = ""
     few: frozenset[str] = frozenset()
+    removes: bool = True
 
     @property
     def known(self) -> Known:
@@ -214,7 +216,7 @@ def choose_plan(root: Node, request: Request) -> Plan:
         request: the model's key, its types and the tables that changed.
     """
     if unfit := _unfit_names(root, request):
-        return full(request, unfit)
+        return Plan("full", request, unfit, root)
     if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
     are_compared = all(is_own_form(request.types.get(name, "")) for name in request.key)

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 
+from tidemark.engine.incremental.group_parts import with_counts, without_expressions
+from tidemark.engine.incremental.measures import only_item
 from tidemark.engine.incremental.not_in import without_not_in
-from tidemark.engine.incremental.peeling import NAME, PEELS, columns_of
-from tidemark.engine.incremental.plan import Request, choose_plan
+from tidemark.engine.incremental.peeling import (
+    NAME,
+    Peeled,
+    columns_of,
+    without_aggregate,
+    without_groups_and_windows,
+    without_hidden_keys,
+    without_limit,
+)
+from tidemark.engine.incremental.plan import Plan, Request, choose_plan
 from tidemark.engine.incremental.proven_key import merge_key
 from tidemark.engine.incremental.readings import clashing, present
 from tidemark.engine.incremental.shape import Shape, refuse_unsupported
@@ -27,6 +38,13 @@ from tidemark.engine.incremental.tree import (
 from tidemark.engine.incremental.unsupported import Unsupported
 
 Types = Callable[[Node], Mapping[str, str]]
+PEELS = (
+    without_limit,
+    without_expressions,
+    without_hidden_keys,
+    without_aggregate,
+    without_groups_and_windows,
+)
 UNSTORED = re.compile(r"\b(void|interval|variant|char|varchar)\b|\bcollate\b")
 
 
@@ -48,10 +66,29 @@ def staged(root: Node, request: Request, name: Callable[[int], str], types_of: T
     whole = (request.key, request.types)
     if not splitter.full_for(root, whole):
         return None
-    rest = splitter.split(root, whole)
-    found = Staged(tuple(splitter.stages), rest)
-    is_same = found.stages and dict(splitter.types(rest)) == dict(request.types)
-    return found if is_same else None
+    return splitter.found(splitter.split(root, whole), request)
+
+
+def counted(root: Node, request: Request, name: Callable[[int], str], types_of: Types) -> Staged | None:
+    """Split a query that one step maintains over a stage with the sums and counts of its groups.
+
+    Changed rows can be added to and subtracted from these, where the query alone needs the other rows of
+    the changed groups: for a mean, a ratio, or a sum without a count.
+
+    Args:
+        root: the query.
+        request: what its plan is made from.
+        name: as in `staged`.
+        types_of: as in `staged`.
+
+    Returns:
+        None if the stage would save nothing, or if the query needs other stages after some changes.
+    """
+    splitter = _Splitter(name, types_of, request.never_null, dict(request.known_keys))
+    whole = (request.key, request.types)
+    if request.partition or splitter.full_for(root, whole):
+        return None
+    return splitter.found(splitter.counted(root, whole), request)
 
 
 Result = tuple[Sequence[str], Mapping[str, str]]  # key and types of a query
@@ -75,11 +112,15 @@ class _Splitter:
         tables = frozenset(leaf.table for leaf in leaves(node))
 
         def is_full(changed: frozenset[str]) -> bool:
-            request = Request(tuple(result[0]), result[1], changed, self.never_null)
-            return choose_plan(node, request).way == "full"
+            return self._plan(node, result, changed).way == "full"
 
         found = frozenset(table for table in tables if is_full(frozenset([table])))
         return found or (tables if tables and is_full(tables) else frozenset())
+
+    def found(self, rest: Node, request: Request) -> Staged | None:
+        """Return the stages with the query over them; None if there is none, or it has other columns."""
+        is_same = self.stages and dict(self.types(rest)) == dict(request.types)
+        return Staged(tuple(self.stages), rest) if is_same else None
 
     def split(self, node: Node, result: Result | None = None) -> Node:
         """Return a query over stages; the query itself if no part of it can be one."""
@@ -95,13 +136,55 @@ class _Splitter:
                 continue
             before = len(self.stages)
             core = self.split(peeled.core)
-            leaf = self._stage(core) if len(self.full_for(core)) < len(lacks) else None
-            if leaf is not None:
-                return self.split(peeled.top(leaf), result)
-            gone = {stage.table for stage in self.stages[before:]}
-            self.made = {text: leaf for text, leaf in self.made.items() if leaf.table not in gone}
-            del self.stages[before:]
+            top = self._top(peeled, core) if len(self.full_for(core)) < len(lacks) else None
+            if top is not None:
+                return self.split(top, result)
+            self._forget(before)
         return node
+
+    def counted(self, node: Node, result: Result) -> Node:
+        """Return a query over a stage with the parts of its groups; the query itself if that is no use."""
+        if not isinstance(node, Block):
+            return node
+        below = only_item(node)
+        if below is not None and isinstance(below.node, Block):
+            types = self.types(below.node)
+            inner = self.counted(below.node, (merge_key(below.node, types, self.keys), types))
+            return with_children(node, lambda *_: inner)
+        peeled = with_counts(node)
+        if peeled is None or not self._saves(node, result, peeled.core):
+            return node
+        top = self._top(peeled, peeled.core)
+        if top is None:
+            self._forget(0)
+        return top or node
+
+    def _saves(self, node: Node, result: Result, core: Node) -> bool:
+        """Return whether changes can be added to the parts of groups alone, for a source at least."""
+        types = self.types(core)
+        parts = merge_key(core, types, self.keys), types
+        for table in {leaf.table for leaf in leaves(node)}:
+            changed = frozenset([table])
+            one, other = self._plan(node, result, changed), self._plan(core, parts, changed)
+            if other.way == "folded" and (one.way != "folded" or one.suspects != other.suspects):
+                return True
+        return False
+
+    def _plan(self, node: Node, result: Result, changed: frozenset[str]) -> Plan:
+        return choose_plan(node, Request(tuple(result[0]), result[1], changed, self.never_null))
+
+    def _top(self, peeled: Peeled, core: Node) -> Node | None:
+        """Return the query over the table of a core, which becomes a stage; None if it cannot be one."""
+        leaf = self._stage(core)
+        with suppress(Unsupported):
+            return peeled.top(leaf) if leaf is not None else None
+        return None
+
+    def _forget(self, before: int) -> None:
+        """Forget the stages that were made after a number of them."""
+        gone = {stage.table for stage in self.stages[before:]}
+        self.made = {text: leaf for text, leaf in self.made.items() if leaf.table not in gone}
+        del self.stages[before:]
 
     def types(self, node: Node) -> dict[str, str]:
         """Return the types of a query's columns by name."""

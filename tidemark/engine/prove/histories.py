@@ -58,3 +58,12 @@ def subsets(model: Model) -> list[tuple[str, ...]]:
             ways.add(how)
             found.append(pair)
     return [*found, tuple(names)]
+
+
+def trials(model: Model) -> list[tuple[Model, tuple[str, ...]]]:
+    """Return a model with each combination of changed sources to try.
+
+    A model of which large lakes count the groups in a stage is tried once more, with that stage.
+    """
+    found = [(replace(model, counts_groups=False), changed) for changed in subsets(model)]
+    return [*found, (model, found[-1][1])] if model.counts_groups else found

@@ -11,6 +11,7 @@ from tidemark.engine.dbt_core.commands import SILENT, outcome_of
 from tidemark.engine.decision.ways import NEVER
 from tidemark.engine.incremental.analysis import checked, staged_of
 from tidemark.engine.incremental.parse import parse
+from tidemark.engine.incremental.plan import choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
 from tidemark.engine.incremental.session_catalog import SessionCatalog, types_of
 from tidemark.engine.incremental.tree import leaves
@@ -129,17 +130,24 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
         _partition(node),
         "tied_order" in allowed_rules(node.raw_code),
     )
-    stages = None
     if (node.config.meta or {}).get("maintain") != NEVER and not model.partition:
-        stages = staged_of(
-            catalog,
-            node.compiled_code,
-            model.request(()),
-            lambda number: stage_table(name, number),
-            lambda sql: types_of(spark, sql),
-        )
-    model = replace(model, staged=stages)
+        model = _staged(spark, model)
     return Candidate(name, model, "", findings)
+
+
+def _staged(spark: SparkSession, model: Model) -> Model:
+    """Return a model with its query in stages, if there are any."""
+    for changed in [frozenset([table]) for table in sorted(model.tables)]:
+        plan = choose_plan(model.tree, model.request(changed))
+        stages = staged_of(
+            plan,
+            lambda number: stage_table(model.table, number),
+            lambda sql: types_of(spark, sql),
+            counts=True,
+        )
+        if stages is not None:
+            return replace(model, staged=stages, counts_groups=plan.way != "full")
+    return model
 
 
 def _partition(node: Any) -> str:

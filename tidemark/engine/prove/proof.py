@@ -35,7 +35,8 @@ class Model:
         tables: its sources by `schema.table`.
         partition: the column whose partitions it replaces as a whole, or empty.
         allows_ties: whether its SQL allows the static check `tied_order`.
-        staged: its query in stages, for changes that one step does not maintain; None if there are none.
+        staged: its query in stages; None if there are none.
+        counts_groups: whether the stages are for changes that one step maintains, too: `counted`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Model:
     partition: str = ""
     allows_ties: bool = False
     staged: Staged | None = None
+    counts_groups: bool = False
 
     def request(self, changed: Iterable[str]) -> Request:
         """Return what a plan is made from after changes of some sources."""
@@ -107,7 +109,8 @@ def try_histories(
         Unsupported: if the query cannot be computed for many histories at once.
     """
     plan = choose_plan(model.tree, model.request(changed))
-    if plan.way == "full" and model.staged is None:
+    staged = model.staged if plan.way == "full" or model.counts_groups else None
+    if plan.way == "full" and staged is None:
         return Tried(plan)
     whole = lifted_plan(plan, model.tree)
     tried = Tried(plan, len(next(iter(drawn.values()))), allows_ties=model.allows_ties)
@@ -118,11 +121,11 @@ def try_histories(
     tried.repeated = len(repeated)
     tried.histories -= tried.repeated
     over = whole
-    if plan.way == "full" and model.staged is not None:
-        chain = run_stages(spark, model.staged, plan.request, readings, commits=commits)
+    if staged is not None:
+        chain = run_stages(spark, staged, plan.request, readings, commits=commits)
         tried.plan, tried.stages, readings = chain.rest, chain.stages, chain.readings
-        tried.staged = model.staged
-        over = lifted_plan(chain.rest, model.staged.rest)
+        tried.staged = staged
+        over = lifted_plan(chain.rest, staged.rest)
         table_of(spark, over, readings)
         if added := of_no_rows(model.tree):  # a stage has this row
             rebuild = (

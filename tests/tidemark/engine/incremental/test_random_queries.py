@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tests.tidemark.engine.incremental.random_queries import TABLES, Relation, random_query
@@ -16,7 +17,7 @@ from tidemark.engine.incremental import deltas, equalities, folding, regions, sh
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request
 from tidemark.engine.incremental.readings import changed_rows, filled, present
-from tidemark.engine.incremental.splitting import staged
+from tidemark.engine.incremental.splitting import counted, staged
 from tidemark.engine.incremental.tree import Leaf, Node, leaves, render
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.prove.histories import draw, subsets
@@ -63,8 +64,15 @@ def model_of(spark: SparkSession, relation: Relation) -> Model:
         return {one.name: one.dataType.simpleString() for one in query.schema.fields}
 
     model = Model("random", "shop.random", tree, relation.key or (), types, tables)
-    stages = staged(tree, model.request(()), lambda number: f"stages.random__{number}", types_of)
+    stages = staged(tree, model.request(()), in_stages, types_of)
+    if stages is None:
+        stages = counted(tree, model.request(()), in_stages, types_of)
+        model = replace(model, counts_groups=stages is not None)
     return replace(model, staged=stages)
+
+
+def in_stages(number: int) -> str:
+    return f"stages.random__{number}"
 
 
 def tried(
@@ -92,12 +100,18 @@ def test_random_queries_equal_their_rebuild(few_partitions: SparkSession) -> Non
             model = Interrupted(**vars(model))
         elif rng.random() < 0.2:
             model = replace(model, key=())
+        if rng.random() < 0.5:
+            model = replace(model, counts_groups=False)
         choices = subsets(model)
         for changed in sorted({choices[-1], rng.choice(choices)}):
             try:
                 found = tried(few_partitions, model, changed, seed=(SEED, number), commits=number % 3 == 0)
             except Unsupported:
                 continue  # cannot be computed for many histories at once
+            except Py4JJavaError as error:
+                if "PLAN_VALIDATION_FAILED" not in str(error):
+                    raise
+                continue  # Spark's optimizer makes an invalid plan of some queries with EXCEPT ALL
             assert not found.differing, (relation.sql, changed, found.plan.how, found.differing)
             ways[found.plan.way] = ways.get(found.plan.way, 0) + found.histories
     compared = sum(number for way, number in ways.items() if way != "full")

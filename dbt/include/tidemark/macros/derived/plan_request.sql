@@ -4,7 +4,7 @@
         'key': dbt.tidemark__as_list(config.get('unique_key')), 'known_keys': adapter.keys_below(model.unique_id, dbt.tidemark__deferred_below(model)),
         'types': types, 'changed': changed,
         'never_null': dbt.tidemark__never_null_columns(), 'is_clean': adapter.decide().losses.is_clean(dbt.tidemark__facts()),
-        'few': adapter.decide().costs.few_changes(dbt.tidemark__facts()),
+        'few': adapter.decide().costs.few_changes(dbt.tidemark__facts()), 'removes': adapter.decide().costs.may_remove(dbt.tidemark__facts()),
         'maintain': config.get('meta', {}).get('maintain', 'auto'), 'why_full': dbt.tidemark__why_full_by_cost(),
         'sizes': dbt.tidemark__facts().source_bytes, 'size': adapter.table_state(this).bytes, 'partition': dbt.tidemark__replaced_partition()
     }) }}

@@ -3,7 +3,7 @@
 {% macro tidemark__write_changes(relation, query) %}
     {% set how = dbt.tidemark__read_state() %}
     {% set plan = none if how.is_whole else dbt.tidemark__plan_of(query, how.changed) %}
-    {% set staged = dbt.tidemark__staged(query, how.changed) if plan and plan.way == 'full' else none %}
+    {% set staged = adapter.staged(dbt.tidemark__table_name(this), plan) if plan else none %}
     {% if staged %}
         {{ return(dbt.tidemark__write_over_stages(relation, query, staged, plan)) }}
     {% endif %}

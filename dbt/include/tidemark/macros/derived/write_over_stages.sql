@@ -1,8 +1,3 @@
-{# A query that no single step maintains, in stages: tidemark/engine/incremental/splitting.py; or none. #}
-{% macro tidemark__staged(query, changed) %}
-    {{ return(adapter.staged(dbt.tidemark__table_name(this), query.sql, dbt.tidemark__request_of(query, changed))) }}
-{% endmacro %}
-
 {# Brings the stages up to date, and then the model's table from them. #}
 {% macro tidemark__write_over_stages(relation, query, staged, plan) %}
     {% set changed = dbt.tidemark__read_state().changed | list %}
