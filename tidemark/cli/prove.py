@@ -96,7 +96,7 @@ def _prove(spark: SparkSession, candidate: Candidate, histories: int, seed: int)
         for model, changed in trials(candidate.model):
             drawn = draw(model, changed, Random(f"{seed} {candidate.name} {changed}"), histories)
             # the statements of one way have the same text, but for the touched values
-            way = "stages" if model.counts_groups else choose_plan(model.tree, model.request(changed)).way
+            way = "stages" if model.prefers_stages else choose_plan(model.tree, model.request(changed)).way
             found = try_histories(spark, model, changed, drawn, commits=way not in total.committed)
             total.committed.add(way)
             total.add(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.base.messages import first_sentence, sentence
 from tidemark.engine.decision.costs import Usual
-from tidemark.engine.decision.stages import makes_stages
+from tidemark.engine.decision.stages import stages_wanted
 from tidemark.engine.incremental.analysis import plan_of, staged_of
 from tidemark.engine.incremental.plan import request_of
 from tidemark.engine.incremental.session_catalog import types_of
@@ -138,14 +138,11 @@ def _way(spark: SparkSession, model: Compiled) -> tuple[str, Cost]:
     request = request_of({**(model.request or {}), "types": types_of(spark, model.sql)})
     plan = plan_of(catalog_of(spark), model.sql, request)
     how, joined = plan.how, plan.bytes_joined
-    if makes_stages(request.maintain, request.sizes):
-        stages = staged_of(
-            plan,
-            lambda number: stage_table(model.table, number),
-            lambda sql: types_of(spark, sql),
-            counts=request.removes or table_exists(spark, stage_table(model.table, 1)),
-        )
-        how, joined = (stages.how(request), None) if stages else (how, joined)
+    wanted = stages_wanted(plan.way, request, are_there=table_exists(spark, stage_table(model.table, 1)))
+    stages = staged_of(
+        plan, lambda number: stage_table(model.table, number), lambda sql: types_of(spark, sql), wanted
+    )
+    how, joined = (stages.how(request), None) if stages else (how, joined)
     return how, Cost(joined, sum(request.sizes.values()), Usual(**model.took))
 
 

@@ -9,8 +9,33 @@ from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.states import INCREMENTAL
 from tidemark.engine.decision.tables import TableState
 from tidemark.engine.decision.ways import ALWAYS, AUTO
+from tidemark.engine.incremental.plan import Request
+from tidemark.engine.incremental.stages import StagesWanted
 
 STAGED_BYTES = 256 * 1024**2  # below, a full computation takes no longer than the statements of a stage
+
+
+FEW_GROUPS = 1000  # times the bytes of the model's table in the sources: a group has many rows
+
+
+def stages_wanted(way: str, request: Request, *, are_there: bool) -> StagesWanted:
+    """Return which stages a query gets.
+
+    A stage that is there is kept up to date in each run: left behind, it would have to be made anew.
+
+    Args:
+        way: how one step brings the model's table up to date: `full`, `regions`, `folded` or `rows`.
+        request: what is known of the model and of the changes.
+        are_there: whether an earlier run made stages.
+    """
+    if not makes_stages(request.maintain, request.sizes):
+        return StagesWanted(needed=False)
+    few_groups = request.size * FEW_GROUPS <= sum(request.sizes.values())
+    return StagesWanted(
+        needed=way == "full" or are_there,
+        counts=way in ("full", "regions") or request.removes or are_there,
+        rows=few_groups and (way in ("full", "regions") or are_there),
+    )
 
 
 def makes_stages(maintain: str, sizes: Mapping[str, int]) -> bool:

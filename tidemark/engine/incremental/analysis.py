@@ -19,8 +19,8 @@ from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full
 from tidemark.engine.incremental.proven_key import Keys, merge_key
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.spelling import plain
-from tidemark.engine.incremental.splitting import counted, staged
-from tidemark.engine.incremental.stages import Staged
+from tidemark.engine.incremental.splitting import staged
+from tidemark.engine.incremental.stages import Staged, StagesWanted
 from tidemark.engine.incremental.tree import Block, Leaf, Node, render
 from tidemark.engine.incremental.unsupported import Unsupported
 
@@ -95,16 +95,15 @@ def staged_of(
     plan: Plan,
     name: Callable[[int], str],
     types_of: Callable[[str], Mapping[str, str]],
-    *,
-    counts: bool,
+    wanted: StagesWanted,
 ) -> Staged | None:
-    """Return a plan's query in stages: one that no single step maintains, or whose groups are counted.
+    """Return a plan's query in stages.
 
     Args:
         plan: the plan of one step.
         name: the table of the stage of a number from 1 on.
         types_of: the types of a query's columns (SQL), in Spark's words.
-        counts: whether groups are counted although changes can be folded into the table of the model.
+        wanted: the kinds of stages.
 
     Returns:
         None if the plan is the way.
@@ -113,11 +112,10 @@ def staged_of(
     def types(node: Node) -> Mapping[str, str]:
         return types_of(render(node, _table).sql("spark"))
 
+    if plan.root is None or not wanted:
+        return None
     with suppress(Exception):  # at worst the run is slow
-        if plan.root is not None and plan.way == "full":
-            return staged(plan.root, plan.request, name, types)
-        if plan.root is not None and (counts or plan.way == "regions"):
-            return counted(plan.root, plan.request, name, types)
+        return staged(plan.root, plan.request, name, types, wanted)
     return None
 
 

@@ -19,7 +19,7 @@ from tidemark.engine.incremental.partials import STAGED, Columns, aggregates_of,
 from tidemark.engine.incremental.peeling import OF_CORE, Peeled, bare, has_levels, is_limited, over
 from tidemark.engine.incremental.safety import TYPE
 from tidemark.engine.incremental.shape import Shape
-from tidemark.engine.incremental.tree import Block, Leaf
+from tidemark.engine.incremental.tree import Block, Node
 from tidemark.engine.incremental.unsupported import Unsupported
 
 DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
@@ -76,8 +76,8 @@ def with_counts(block: Block) -> Peeled | None:
     return Peeled(Block(core, block.items, block.nested), _over(top, parts))
 
 
-def _over(top: exp.Select, parts: _Parts) -> Callable[[Leaf], Block]:
-    return lambda leaf: over(_top(top, parts, leaf.columns), leaf)
+def _over(top: exp.Select, parts: _Parts) -> Callable[[Node, Columns], Block]:
+    return lambda node, types: over(_top(top, parts, types), node, types)
 
 
 def _add_parts(parts: _Parts, call: exp.Expr) -> None:

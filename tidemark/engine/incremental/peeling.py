@@ -12,7 +12,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.partials import LEVELS, STAGED, of_core, partial_aggregates
+from tidemark.engine.incremental.partials import LEVELS, STAGED, Columns, of_core, partial_aggregates
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.tree import Block, Item, Leaf, Node, conjuncts, placeholder, tables_of
 
@@ -28,26 +28,26 @@ class Peeled:
 
     Attributes:
         core: the query below.
-        top: gives the query over the table of the core.
+        top: gives the query over the core, or over a table with its rows, from the types of its columns.
     """
 
     core: Node
-    top: Callable[[Leaf], Node]
+    top: Callable[[Node, Columns], Node]
 
 
-def over(select: exp.Select, leaf: Leaf) -> Block:
-    """Return a SELECT of columns of `staged` as a block that reads a table."""
+def over(select: exp.Select, node: Node, types: Columns) -> Block:
+    """Return a SELECT of columns of `staged` as a block that reads a query with columns of some types."""
     select = select.copy()
     select.set("from_", exp.From(this=placeholder(STAGED)))
     for column in select.find_all(exp.Column):
-        if column.table == STAGED and column.name in leaf.columns:
-            column.type = exp.DataType.build(leaf.columns[column.name], dialect="spark")
-    return Block(select, {STAGED: Item(STAGED, leaf, "from")})
+        if column.table == STAGED and column.name in types:
+            column.type = exp.DataType.build(types[column.name], dialect="spark")
+    return Block(select, {STAGED: Item(STAGED, node, "from")})
 
 
 def columns_of(leaf: Leaf) -> Block:
     """Return a SELECT of all columns of a table."""
-    return over(exp.select(*(_named(name) for name in leaf.names)), leaf)
+    return over(exp.select(*(_named(name) for name in leaf.names)), leaf, leaf.columns)
 
 
 def without_limit(block: Block) -> Peeled | None:
@@ -81,7 +81,7 @@ def without_limit(block: Block) -> Peeled | None:
     for part in LIMITS:
         if arguments.get(part):
             top.set(part, arguments[part].copy())
-    return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
+    return Peeled(Block(core, block.items, block.nested), lambda node, types: over(top, node, types))
 
 
 def without_hidden_keys(block: Block) -> Peeled | None:
@@ -104,7 +104,7 @@ def without_hidden_keys(block: Block) -> Peeled | None:
     for number, one in enumerate(missing):
         core.append("expressions", exp.alias_(one.copy(), f"hidden_{number}", quoted=True))
     top = exp.select(*(_named(name) for name in block.names))
-    return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
+    return Peeled(Block(core, block.items, block.nested), lambda node, types: over(top, node, types))
 
 
 def without_aggregate(block: Block) -> Peeled | None:
@@ -113,7 +113,7 @@ def without_aggregate(block: Block) -> Peeled | None:
     if found is None:
         return None
     return Peeled(
-        Block(found.core, block.items, block.nested), lambda leaf: over(found.top(leaf.columns), leaf)
+        Block(found.core, block.items, block.nested), lambda node, types: over(found.top(types), node, types)
     )
 
 
@@ -144,7 +144,7 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
     )
     if not found:
         core.set("expressions", [exp.alias_(exp.Literal.number(1), "column_0", quoted=True)])
-    return Peeled(Block(core, block.items, block.nested), lambda leaf: over(top, leaf))
+    return Peeled(Block(core, block.items, block.nested), lambda node, types: over(top, node, types))
 
 
 def _joined_by(block: Block) -> Iterator[exp.Expr]:

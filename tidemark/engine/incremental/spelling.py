@@ -14,6 +14,7 @@ from sqlglot import Token, TokenType
 from tidemark.engine.incremental.constants import unions
 from tidemark.engine.incremental.literals import Change, literal
 from tidemark.engine.incremental.splicing import spliced
+from tidemark.engine.incremental.table_functions import selects
 from tidemark.engine.incremental.unread import unread
 
 NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -40,7 +41,8 @@ def plain(sql: str) -> str:
         sqlglot.errors.SqlglotError: if its tokens cannot be told.
     """
     sql = spliced(sql, _changes(sqlglot.tokenize(sql, dialect="spark"), sql))
-    sql = spliced(sql, unions(sqlglot.tokenize(sql, dialect="spark"), sql))
+    for rewritten in (unions, selects):
+        sql = spliced(sql, rewritten(sqlglot.tokenize(sql, dialect="spark"), sql))
     while place := next(unread(sqlglot.tokenize(sql, dialect="spark")), None):
         first, last = place
         sql = spliced(sql, [(first, last, "\n" * sql.count("\n", first, last))])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
 
 from tidemark.engine.incremental.group_parts import with_counts, without_expressions
 from tidemark.engine.incremental.measures import only_item
@@ -24,7 +23,7 @@ from tidemark.engine.incremental.plan import Plan, Request, choose_plan
 from tidemark.engine.incremental.proven_key import merge_key
 from tidemark.engine.incremental.readings import clashing, present
 from tidemark.engine.incremental.shape import Shape, refuse_unsupported
-from tidemark.engine.incremental.stages import Stage, Staged, inlined
+from tidemark.engine.incremental.stages import NEEDED, Stage, Staged, StagesWanted, inlined
 from tidemark.engine.incremental.tree import (
     Block,
     Leaf,
@@ -48,47 +47,39 @@ PEELS = (
 UNSTORED = re.compile(r"\b(void|interval|variant|char|varchar)\b|\bcollate\b")
 
 
-def staged(root: Node, request: Request, name: Callable[[int], str], types_of: Types) -> Staged | None:
+def staged(
+    root: Node,
+    request: Request,
+    name: Callable[[int], str],
+    types_of: Types,
+    wanted: StagesWanted = NEEDED,
+) -> Staged | None:
     """Split a query into stages.
 
-    The split depends on the query alone, not on the tables that changed: each run has the same stages.
+    The split depends on the query and on what is wanted, not on the tables that changed: each run has the
+    same stages.
 
     Args:
         root: the query.
         request: what its plan is made from.
         name: gives the table (`schema.table`, in lower case) of the stage of a number from 1 on.
         types_of: gives the types of a query's columns, in Spark's words.
+        wanted: the kinds of stages.
 
     Returns:
-        None if one step maintains the query, or if no part of it can be a stage.
+        None if one step is the way, or if no part of the query can be a stage.
     """
-    splitter = _Splitter(name, types_of, request.never_null, dict(request.known_keys))
-    whole = (request.key, request.types)
-    if not splitter.full_for(root, whole):
-        return None
-    return splitter.found(splitter.split(root, whole), request)
-
-
-def counted(root: Node, request: Request, name: Callable[[int], str], types_of: Types) -> Staged | None:
-    """Split a query that one step maintains over a stage with the sums and counts of its groups.
-
-    Changed rows can be added to and subtracted from these, where the query alone needs the other rows of
-    the changed groups: for a mean, a ratio, or a sum without a count.
-
-    Args:
-        root: the query.
-        request: what its plan is made from.
-        name: as in `staged`.
-        types_of: as in `staged`.
-
-    Returns:
-        None if the stage would save nothing, or if the query needs other stages after some changes.
-    """
-    splitter = _Splitter(name, types_of, request.never_null, dict(request.known_keys))
-    whole = (request.key, request.types)
-    if request.partition or splitter.full_for(root, whole):
-        return None
-    return splitter.found(splitter.counted(root, whole), request)
+    splitter = _Splitter(name, types_of, request.never_null, wanted, dict(request.known_keys))
+    whole, rest = (request.key, request.types), root
+    if splitter.full_for(root, whole):
+        if not wanted.needed:
+            return None
+        rest = splitter.split(root, whole)
+    if (wanted.counts or wanted.rows) and not request.partition:
+        rest = splitter.lightened(rest, whole)
+    found = Staged(tuple(splitter.stages), rest)
+    is_same = found.stages and dict(splitter.types(rest)) == dict(request.types)
+    return found if is_same else None
 
 
 Result = tuple[Sequence[str], Mapping[str, str]]  # key and types of a query
@@ -99,16 +90,15 @@ class _Splitter:
     name: Callable[[int], str]
     types_of: Types
     never_null: frozenset[str]
+    wanted: StagesWanted
     keys: dict[str, Sequence[str]]
     stages: list[Stage] = field(default_factory=list)
     made: dict[str, Leaf] = field(default_factory=dict)
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def full_for(self, node: Node, result: Result | None = None) -> frozenset[str]:
         """Return the tables after whose changes a query is computed in full."""
         if result is None:
-            types = self.types(node)
-            result = merge_key(node, types, self.keys), types
+            result = self._result(node)
         tables = frozenset(leaf.table for leaf in leaves(node))
 
         def is_full(changed: frozenset[str]) -> bool:
@@ -116,11 +106,6 @@ class _Splitter:
 
         found = frozenset(table for table in tables if is_full(frozenset([table])))
         return found or (tables if tables and is_full(tables) else frozenset())
-
-    def found(self, rest: Node, request: Request) -> Staged | None:
-        """Return the stages with the query over them; None if there is none, or it has other columns."""
-        is_same = self.stages and dict(self.types(rest)) == dict(request.types)
-        return Staged(tuple(self.stages), rest) if is_same else None
 
     def split(self, node: Node, result: Result | None = None) -> Node:
         """Return a query over stages; the query itself if no part of it can be one."""
@@ -142,42 +127,58 @@ class _Splitter:
             self._forget(before)
         return node
 
-    def counted(self, node: Node, result: Result) -> Node:
-        """Return a query over a stage with the parts of its groups; the query itself if that is no use."""
-        if not isinstance(node, Block):
-            return node
-        below = only_item(node)
-        if below is not None and isinstance(below.node, Block):
-            types = self.types(below.node)
-            inner = self.counted(below.node, (merge_key(below.node, types, self.keys), types))
-            return with_children(node, lambda *_: inner)
-        peeled = with_counts(node)
-        if peeled is None or not self._saves(node, result, peeled.core):
-            return node
-        top = self._top(peeled, peeled.core)
-        if top is None:
-            self._forget(0)
-        return top or node
+    def lightened(self, node: Node, result: Result | None = None) -> Node:
+        """Return a query over a stage for changes that read all rows of the touched groups in one step.
 
-    def _saves(self, node: Node, result: Result, core: Node) -> bool:
-        """Return whether changes can be added to the parts of groups alone, for a source at least."""
-        types = self.types(core)
-        parts = merge_key(core, types, self.keys), types
+        The stage has the parts of the groups or, if changes cannot be added to these, the rows that are
+        grouped. It is the query itself if neither saves anything.
+        """
+        below = only_item(node) if isinstance(node, Block) else None
+        if isinstance(node, Block) and below is not None and isinstance(below.node, Block):
+            inner = self.lightened(below.node)
+            return with_children(node, lambda *_: inner)
+        if not isinstance(node, Block) or Shape(node).groups is None:
+            return node
+        result = result or self._result(node)
+        parts = with_counts(node) if self.wanted.counts else None
+        if parts is not None and self._saves(node, result, parts.core):
+            return self._top(parts, parts.core) or node
+        rows = without_groups_and_windows(node) if self.wanted.rows else None
+        before = len(self.stages)
+        if rows is not None and not self.full_for(rows.core):
+            top = self._top(rows, rows.core)
+            if top is not None and self._saves(node, result, top):
+                return self.lightened(top, result)
+            self._forget(before)
+        return node
+
+    def _saves(self, node: Node, result: Result, other: Node) -> bool:
+        """Return whether changes can be folded into another query alone, for a source of a query at least."""
+        parts = self._result(other)
+        ways = [
+            self._plan(other, parts, frozenset([table])) for table in {leaf.table for leaf in leaves(other)}
+        ]
         for table in {leaf.table for leaf in leaves(node)}:
-            changed = frozenset([table])
-            one, other = self._plan(node, result, changed), self._plan(core, parts, changed)
-            if other.way == "folded" and (one.way != "folded" or one.suspects != other.suspects):
+            one = self._plan(node, result, frozenset([table]))
+            if any(
+                way.way == "folded" and (one.way != "folded" or one.suspects != way.suspects) for way in ways
+            ):
                 return True
         return False
+
+    def _result(self, node: Node) -> Result:
+        types = self.types(node)
+        return merge_key(node, types, self.keys), types
 
     def _plan(self, node: Node, result: Result, changed: frozenset[str]) -> Plan:
         return choose_plan(node, Request(tuple(result[0]), result[1], changed, self.never_null))
 
     def _top(self, peeled: Peeled, core: Node) -> Node | None:
-        """Return the query over the table of a core, which becomes a stage; None if it cannot be one."""
-        leaf = self._stage(core)
+        """Return the query over a core, which becomes a stage; None if it cannot be one."""
+        below = self.lightened(core) if self.wanted.counts else core
+        node = self._stage(core) if below is core else below
         with suppress(Unsupported):
-            return peeled.top(leaf) if leaf is not None else None
+            return peeled.top(node, self.types(node)) if node is not None else None
         return None
 
     def _forget(self, before: int) -> None:
@@ -219,7 +220,7 @@ class _Splitter:
         is_stored = all(NAME.fullmatch(one) for one in types) and list(types) == list(node.names)
         if not is_stored or any(UNSTORED.search(kind.lower()) for kind in types.values()):
             return None
-        table = self.name(next(self.numbers))
+        table = self.name(len(self.stages) + 1)
         leaf = Leaf(table, types)
         if clashing(leaf):
             return None
@@ -234,7 +235,8 @@ class _Splitter:
         """Return whether a query reads one stage alone: another one below it would repeat it."""
         parts = [child for _, child in node.children()]
         tables = {stage.table for stage in self.stages}
-        return len(parts) == 1 and isinstance(parts[0], Leaf) and parts[0].table in tables
+        is_alone = len(parts) == 1 and _is_simple(parts[0])
+        return is_alone and all(leaf.table in tables for leaf in leaves(parts[0]))
 
 
 def _is_simple(node: Node) -> bool:

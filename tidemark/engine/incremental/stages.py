@@ -14,6 +14,28 @@ from tidemark.engine.incremental.tree import Leaf, Node, SetOperation, leaves, w
 
 
 @dataclass(frozen=True)
+class StagesWanted:
+    """The kinds of stages that a query may get.
+
+    Attributes:
+        needed: those without which changes would need the whole query.
+        counts: the parts of groups, where one step reads the other rows of the changed groups.
+        rows: the rows that are grouped, for the same where parts do not do.
+    """
+
+    needed: bool = True
+    counts: bool = False
+    rows: bool = False
+
+    def __bool__(self) -> bool:
+        """Return whether any are wanted."""
+        return self.needed or self.counts or self.rows
+
+
+NEEDED, ALL = StagesWanted(), StagesWanted(counts=True, rows=True)
+
+
+@dataclass(frozen=True)
 class Stage:
     """A part of a query that has a table of its own.
 

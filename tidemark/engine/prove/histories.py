@@ -65,5 +65,5 @@ def trials(model: Model) -> list[tuple[Model, tuple[str, ...]]]:
 
     A model of which large lakes count the groups in a stage is tried once more, with that stage.
     """
-    found = [(replace(model, counts_groups=False), changed) for changed in subsets(model)]
-    return [*found, (model, found[-1][1])] if model.counts_groups else found
+    found = [(replace(model, prefers_stages=False), changed) for changed in subsets(model)]
+    return [*found, (model, found[-1][1])] if model.prefers_stages else found

@@ -99,7 +99,7 @@ def _part(node: Node) -> Node:
 
 def _limited(node: Block, peeled: Peeled) -> Block:
     """Return a lifted query with LIMIT: the first rows of each history."""
-    top = peeled.top(Leaf("", dict.fromkeys(peeled.core.names, "string")))
+    top = peeled.top(peeled.core, dict.fromkeys(peeled.core.names, "string"))
     assert isinstance(top, Block)  # noqa: S101
     first, last = (node.select.args.get(part) for part in ("offset", "limit"))
     skipped = first.expression.copy() if first else exp.Literal.number(0)
@@ -116,14 +116,7 @@ def _limited(node: Block, peeled: Peeled) -> Block:
         conditions.append(exp.LTE(this=of_core(PLACE), expression=end))
     outer = exp.select(*(exp.alias_(one.copy(), one.name, quoted=True) for one in columns))
     outer = outer.select(exp.alias_(_history(STAGED), HISTORY, quoted=True)).where(*conditions)
-    return _over(outer, _over(inner, lifted(peeled.core)))
-
-
-def _over(select: exp.Select, node: Node) -> Block:
-    """Return a SELECT of columns of `staged` over a query."""
-    block = over(select, Leaf("", {}))
-    block.items[STAGED].node = node
-    return block
+    return over(outer, over(inner, lifted(peeled.core), {}), {})
 
 
 def _lifted_items(node: Block, block: Block) -> exp.Expr | None:

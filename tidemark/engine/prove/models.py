@@ -14,6 +14,7 @@ from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
 from tidemark.engine.incremental.session_catalog import SessionCatalog, types_of
+from tidemark.engine.incremental.stages import ALL
 from tidemark.engine.incremental.tree import leaves
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.project.compiled import NOTE
@@ -137,17 +138,11 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
 
 def _staged(spark: SparkSession, model: Model) -> Model:
     """Return a model with its query in stages, if there are any."""
-    for changed in [frozenset([table]) for table in sorted(model.tables)]:
-        plan = choose_plan(model.tree, model.request(changed))
-        stages = staged_of(
-            plan,
-            lambda number: stage_table(model.table, number),
-            lambda sql: types_of(spark, sql),
-            counts=True,
-        )
-        if stages is not None:
-            return replace(model, staged=stages, counts_groups=plan.way != "full")
-    return model
+    plans = [choose_plan(model.tree, model.request([table])) for table in model.tables]
+    stages = staged_of(
+        plans[0], lambda number: stage_table(model.table, number), lambda sql: types_of(spark, sql), ALL
+    )
+    return replace(model, staged=stages, prefers_stages=stages is not None)
 
 
 def _partition(node: Any) -> str:

@@ -36,7 +36,7 @@ class Model:
         partition: the column whose partitions it replaces as a whole, or empty.
         allows_ties: whether its SQL allows the static check `tied_order`.
         staged: its query in stages; None if there are none.
-        counts_groups: whether the stages are for changes that one step maintains, too: `counted`.
+        prefers_stages: whether the stages are tried also for changes that one step maintains.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Model:
     partition: str = ""
     allows_ties: bool = False
     staged: Staged | None = None
-    counts_groups: bool = False
+    prefers_stages: bool = False
 
     def request(self, changed: Iterable[str]) -> Request:
         """Return what a plan is made from after changes of some sources."""
@@ -109,7 +109,7 @@ def try_histories(
         Unsupported: if the query cannot be computed for many histories at once.
     """
     plan = choose_plan(model.tree, model.request(changed))
-    staged = model.staged if plan.way == "full" or model.counts_groups else None
+    staged = model.staged if plan.way == "full" or model.prefers_stages else None
     if plan.way == "full" and staged is None:
         return Tried(plan)
     whole = lifted_plan(plan, model.tree)

@@ -17,7 +17,8 @@ from tidemark.engine.incremental import deltas, equalities, folding, regions, sh
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.plan import Request
 from tidemark.engine.incremental.readings import changed_rows, filled, present
-from tidemark.engine.incremental.splitting import counted, staged
+from tidemark.engine.incremental.splitting import staged
+from tidemark.engine.incremental.stages import ALL, NEEDED, StagesWanted
 from tidemark.engine.incremental.tree import Leaf, Node, leaves, render
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.prove.histories import draw, subsets
@@ -50,7 +51,7 @@ class Interrupted(Model):
         return replace(super().request(changed), is_clean=False)
 
 
-def model_of(spark: SparkSession, relation: Relation) -> Model:
+def model_of(spark: SparkSession, relation: Relation, wanted: StagesWanted = NEEDED) -> Model:
     tree = parse(relation.sql, ShopCatalog()).tree
     tables = {leaf.table: TABLES[leaf.table] for leaf in leaves(tree)}
     empty = register(spark, tables, {name: [] for name in tables})
@@ -64,11 +65,8 @@ def model_of(spark: SparkSession, relation: Relation) -> Model:
         return {one.name: one.dataType.simpleString() for one in query.schema.fields}
 
     model = Model("random", "shop.random", tree, relation.key or (), types, tables)
-    stages = staged(tree, model.request(()), in_stages, types_of)
-    if stages is None:
-        stages = counted(tree, model.request(()), in_stages, types_of)
-        model = replace(model, counts_groups=stages is not None)
-    return replace(model, staged=stages)
+    stages = staged(tree, model.request(()), in_stages, types_of, wanted)
+    return replace(model, staged=stages, prefers_stages=stages is not None and wanted.counts)
 
 
 def in_stages(number: int) -> str:
@@ -95,13 +93,11 @@ def test_random_queries_equal_their_rebuild(few_partitions: SparkSession) -> Non
         rng = Random(f"{SEED} {number}")
         relation = random_query(rng)
         few_partitions.conf.set("spark.sql.ansi.enabled", str(number % 2 == 1).lower())
-        model = model_of(few_partitions, relation)
+        model = model_of(few_partitions, relation, rng.choice([NEEDED, ALL]))
         if rng.random() < 0.2:
             model = Interrupted(**vars(model))
         elif rng.random() < 0.2:
             model = replace(model, key=())
-        if rng.random() < 0.5:
-            model = replace(model, counts_groups=False)
         choices = subsets(model)
         for changed in sorted({choices[-1], rng.choice(choices)}):
             try:

@@ -39,6 +39,17 @@ pytestmark = pytest.mark.R2
             "select * from (select 1 as col1, 'a' as col2 union all select 2, NULL) as v (n, t)",
         ),
         ("select * from values (1), ('a')", "select * from values (1), ('a')"),
+        (
+            "select n from range(1, 13,\n 3) as r (n)",
+            "select n from (select explode(sequence(cast(1 as bigint), 12, 3)) as id\n) as r (n)",
+        ),
+        (
+            "select * from t join explode(sequence(1,\n 3)) as s (n) on true",
+            "select * from t join (select explode(sequence(1,\n 3)) as col) as s (n) on true",
+        ),
+        ("select * from range(3, 1)", "select * from range(3, 1)"),  # of no rows
+        ("select * from range(3, 9, -1)", "select * from range(3, 9, -1)"),
+        ("select * from explode(t.items)", "select * from explode(t.items)"),
         ("select * from values (1), (f(2))", "select * from values (1), (f(2))"),
         ("select * from values (1), 2", "select * from values (1), 2"),
     ],
@@ -77,7 +88,7 @@ def how(sql: str, changed: str = "shop.sales", key: str = "sale_id") -> str:
         ),
         ("select sale_id from shop.sales\n|> where pieces > 1", "pipe syntax (|>) (line 2)"),
         ("with recursive n as (select 1 as i) select i as sale_id from n", "with recursive (line 1)"),
-        ("select id as sale_id from range(3)", "the table function range() (line 1)"),
+        ("select id as sale_id from range(3, 1)", "the table function range() (line 1)"),
         (
             "select s.sale_id from shop.sales as s join (shop.products as p join shop.returns as r "
             "on p.product = r.day) on true",

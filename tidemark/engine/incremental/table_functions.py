@@ -1,0 +1,69 @@
+"""Table functions of constants, as `range(1, 13)` or `explode(…)` in FROM, as selects of a generator.
+
+Spark gives the same rows for `from explode(x) as t(a)` and `from (select explode(x) as col) as t(a)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sqlglot
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from tidemark.engine.incremental.literals import Change
+
+BEFORE = (TokenType.FROM, TokenType.JOIN)
+FUNCTIONS = ("explode", "range")
+
+
+def selects(tokens: Sequence[Token], sql: str) -> Iterator[Change]:
+    """Yield where such calls stand, and the selects to write in their place.
+
+    Args:
+        tokens: the tokens of a query.
+        sql: its text.
+    """
+    for index, (before, name, opening) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        is_call = before.token_type in BEFORE and opening.token_type == TokenType.L_PAREN
+        if not is_call or name.text.lower() not in FUNCTIONS:
+            continue
+        last = _closing(tokens[index + 2 :])
+        if last and (select := _select(sql[name.start : last.end + 1])):
+            yield name.start, last.end, select
+
+
+def _closing(tokens: Sequence[Token]) -> Token | None:
+    depth = 0
+    for one in tokens:
+        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(one.token_type, 0)
+        if depth == 0:
+            return one
+    return None
+
+
+def _select(text: str) -> str:
+    """Return the select of a call; an empty text if it is not one of constants."""
+    try:
+        call = sqlglot.parse_one(text, dialect="spark")
+    except SqlglotError:
+        return ""
+    if call.find(exp.Column, exp.Subquery, exp.Select):
+        return ""
+    if isinstance(call, exp.Explode):
+        return f"(select {text} as col)"
+    return _range([*call.iter_expressions()], "\n" * text.count("\n"))
+
+
+def _range(given: Sequence[exp.Expr], lines: str) -> str:
+    """Return the select of `range(end)`, `range(start, end)` or `range(start, end, step)` with some rows."""
+    try:
+        numbers = [int(one.sql("spark")) for one in given]
+    except ValueError:
+        return ""
+    if len(numbers) not in (1, 2, 3):
+        return ""
+    start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    if step < 1 or end <= start:
+        return ""
+    return f"(select explode(sequence(cast({start} as bigint), {end - 1}, {step})) as id{lines})"
