@@ -6,7 +6,7 @@ Each peel gives the same rows as the SELECT.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -148,7 +148,7 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
 
 
 def _joined_by(block: Block) -> Iterator[exp.Expr]:
-    """Yield the columns by which the sources of a block are joined."""
+    """Yield the columns by which the sources of a block are joined, also with its subqueries."""
     unseen = {alias for alias, item in block.items.items() if item.side in ("semi", "anti")}
     for item in block.items.values():
         for condition in conjuncts(item.on):
@@ -157,6 +157,19 @@ def _joined_by(block: Block) -> Iterator[exp.Expr]:
                 yield exp.Coalesce(this=pair[0], expressions=[pair[1]])
             else:
                 yield from (one for one in condition.find_all(exp.Column) if one.table not in unseen)
+
+    for nested in block.nested.values():
+        yield from (one for one in nested.outer.find_all(exp.Column)) if nested.outer else ()
+        yield from _outer_columns(nested.node, block.items.keys() - unseen)
+
+
+def _outer_columns(node: Node, aliases: Collection[str]) -> Iterator[exp.Expr]:
+    """Yield the columns of sources outside of a subquery that it uses."""
+    if isinstance(node, Block):
+        outside = [alias for alias in aliases if alias not in node.items]
+        yield from (one for one in node.select.find_all(exp.Column) if one.table in outside)
+    for _, child in node.children() if not isinstance(node, Leaf) else ():
+        yield from _outer_columns(child, aliases)
 
 
 def is_limited(block: Block) -> bool:

@@ -99,7 +99,7 @@ class _Splitter:
         """Return the tables after whose changes a query is computed in full."""
         if result is None:
             result = self._result(node)
-        tables = frozenset(leaf.table for leaf in leaves(node))
+        tables = _tables(node)
 
         def is_full(changed: frozenset[str]) -> bool:
             return self._plan(node, result, changed).way == "full"
@@ -153,16 +153,21 @@ class _Splitter:
         return node
 
     def _saves(self, node: Node, result: Result, other: Node) -> bool:
-        """Return whether changes can be folded into another query alone, for a source of a query at least."""
+        """Return whether changes can be folded into another query alone, for a source of a query at least.
+
+        Args:
+            node: the query.
+            result: its key and types.
+            other: a query over the same sources, or over a stage with their rows.
+        """
         parts = self._result(other)
-        ways = [
-            self._plan(other, parts, frozenset([table])) for table in {leaf.table for leaf in leaves(other)}
-        ]
-        for table in {leaf.table for leaf in leaves(node)}:
-            one = self._plan(node, result, frozenset([table]))
-            if any(
-                way.way == "folded" and (one.way != "folded" or one.suspects != way.suspects) for way in ways
-            ):
+        ways = {table: self._plan(other, parts, frozenset([table])) for table in _tables(other)}
+        over_stage = None if _tables(node) & ways.keys() else next(iter(ways.values()), None)
+        for table in _tables(node):
+            one, way = self._plan(node, result, frozenset([table])), ways.get(table, over_stage)
+            if way is None or way.way != "folded":
+                continue
+            if one.way != "folded" or one.suspects != way.suspects:
                 return True
         return False
 
@@ -237,6 +242,10 @@ class _Splitter:
         tables = {stage.table for stage in self.stages}
         is_alone = len(parts) == 1 and _is_simple(parts[0])
         return is_alone and all(leaf.table in tables for leaf in leaves(parts[0]))
+
+
+def _tables(node: Node) -> frozenset[str]:
+    return frozenset(leaf.table for leaf in leaves(node))
 
 
 def _is_simple(node: Node) -> bool:

@@ -141,6 +141,23 @@ def test_what_one_step_maintains_has_no_stages() -> None:
         assert split(sql) is None
 
 
+EXISTS = (
+    "select day, count(*) as sales from shop.sales as s where exists "
+    "(select 1 from shop.returns as r where r.sale_id = s.sale_id) group by day"
+)
+
+
+def test_rows_are_a_stage_where_changes_touch_whole_groups() -> None:
+    """R2.2: they are found by the key of the `exists`; without it, all rows of the group are read."""
+    found = split(EXISTS, ALL)
+    assert found is not None
+    (stage,) = found.stages
+    plan = stage.plan(frozenset(["shop.returns"]), Request((), {}, frozenset()))
+    rest = choose_plan(found.rest, Request(("day",), dict.fromkeys(found.rest.names, "int"), found.tables))
+    assert (plan.how, rest.how) == ("touched column_1", "folded")
+    assert split(EXISTS, StagesWanted(counts=True)) is None
+
+
 @pytest.mark.parametrize("sql", COUNTED)
 def test_the_parts_of_groups_are_a_stage(sql: str) -> None:
     """R2.2: changed rows are added to and subtracted from them; the query follows row by row."""
@@ -196,7 +213,7 @@ def test_means_are_those_of_spark(few_partitions: SparkSession) -> None:
 
 def test_stages_equal_their_rebuild(few_partitions: SparkSession) -> None:
     """R2.2: random histories, all sources changed; the table and each stage are written by the engine."""
-    for sql in (*SPLIT, *COUNTED):
+    for sql in (*SPLIT, *COUNTED, EXISTS):
         key = proven_key(parse(sql, ShopCatalog()).tree, {})
         model = model_of(few_partitions, Relation(sql, {}, key), ALL)
         found = tried(few_partitions, model, tuple(sorted(model.tables)))
