@@ -31,6 +31,8 @@ MODELS = {
     "unsold": "select id, product from @sales where product not in (select name from @names)",
     "shares": "select product, 100 * sum(amount) / count(*) as mean, "
     "rank() over (order by sum(amount)) as place from @sales group by product",
+    "means": "select product, avg(cast(amount as decimal(9, 2))) as mean from @sales group by product "
+    "having sum(amount) > 1",
     "above": "select id, amount from @sales where amount > (select min(target) from @targets)",
 }
 CHANGES = (
@@ -91,6 +93,7 @@ def test_each_run_equals_a_rebuild(staged: StrangeProject) -> None:
         if change is CHANGES[1]:
             assert reads(staged, "days_by_sales") == "in 1 stage: folded, then folded"
             assert reads(staged, "levels").startswith("in 1 stage: folded, then read whole: rollup")
+            assert reads(staged, "means") == "in 1 stage: folded, then changed rows"
             assert reads(staged, "above") == "changed rows", "the stage is not asked for"
     assert reads(staged, "above").startswith("in 1 stage: made anew, then full")
     os.chdir(staged.folder)

@@ -6,6 +6,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from tidemark.base.output import first_of
 from tidemark.operate.doctor.finding import Checked, Finding, error, note, skipped, warning
@@ -79,6 +80,14 @@ def _archive(folder: Path) -> Iterator[Finding]:
     newer = [path.name for path in folder.glob("*.jar") if path.stat().st_mtime > archive.stat().st_mtime]
     if not is_of_this_java:
         yield note(f"{FOLDER}/{ARCHIVE} is of another Java than {version}, which ignores it.", MAKE_ARCHIVE)
+    elif version.startswith("17.") and quote(str(folder.absolute())) != str(folder.absolute()):
+        message = (
+            f"Java 17 ignores {FOLDER}/{ARCHIVE} in {folder.absolute()}, whose name it writes otherwise."
+        )
+        yield note(
+            message,
+            "Move the project to a folder of plain letters, without a space: commands then start sooner.",
+        )
     elif newer:
         message = f"{FOLDER}/{ARCHIVE} is older than {first_of(sorted(newer))}, so Java ignores it."
         yield note(message, MAKE_ARCHIVE)

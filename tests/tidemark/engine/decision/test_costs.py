@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.engine.decision.lake import commit, delta, facts, read, source
-from tidemark.engine.decision.commits import Commit
+from tidemark.engine.decision.commits import Commit, iceberg_commits
 from tidemark.engine.decision.costs import (
     MEASURED_BYTES,
     Measured,
     are_few,
     few_changes,
     is_measured,
+    may_remove,
     usual,
 )
 
@@ -89,3 +90,39 @@ def test_the_tables_with_few_changes_are_found() -> None:
     small, large = delta(8, merged(8, 5)), delta(8, merged(8, 200_000))
     known = [source(small, read(7, source="shop.A")), source(large, read(7, source="shop.b"))]
     assert few_changes(facts(*known, source(small, None))) == ["shop.a"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "removes"),
+    [
+        (commit(8, metrics={"numOutputRows": 5}), False),
+        (commit(8, "MERGE", metrics={"numTargetRowsInserted": 5, "numTargetRowsUpdated": 0}), False),
+        (commit(8, "OPTIMIZE", metrics={"numOutputRows": 9}), False),
+        (merged(8, 1), True),
+        (commit(8, "MERGE", metrics={"numTargetRowsInserted": 0, "numTargetRowsDeleted": 1}), True),
+        (commit(8, "DELETE"), True),
+        (commit(8, "UPDATE", metrics={"numUpdatedRows": 1}), True),
+        (commit(8, metrics={"numOutputRows": 1}, parameters={"mode": "Overwrite"}), True),
+    ],
+)
+def test_changes_that_may_remove_rows(changed: Commit, removes: bool) -> None:
+    """R2.3: an updated row is removed and added."""
+    known = facts(source(delta(8, changed), read(7, source="shop.A")))
+    assert may_remove(known) is removes
+    assert not may_remove(facts(source(delta(8, changed), None)))
+
+
+@pytest.mark.parametrize(
+    ("operation", "removes"), [("append", False), ("replace", False), ("overwrite", True)]
+)
+def test_changes_of_iceberg_that_may_remove_rows(operation: str, removes: bool) -> None:
+    """R2.3: by the operation of the snapshot."""
+    row = {
+        "snapshot_id": 8,
+        "parent_id": 7,
+        "committed_at": None,
+        "operation": operation,
+        "summary": {},
+        "present_id": 8,
+    }
+    assert [one.removes for one in iceberg_commits([row], are_signed=True)] == [removes]

@@ -10,7 +10,9 @@ import pytest
 from tests.tidemark.engine.decision.lake import RAW, delta, read
 from tidemark.engine.checkpoints.rows import STAGED, Checkpoint, Checkpoints, Contract
 from tidemark.engine.checkpoints.window import Window
-from tidemark.engine.decision.stages import STAGED_BYTES, base_version, makes_stages
+from tidemark.engine.decision.stages import STAGED_BYTES, base_version, makes_stages, stages_wanted
+from tidemark.engine.incremental.plan import Request
+from tidemark.engine.incremental.stages import ALL, StagesWanted
 
 pytestmark = pytest.mark.R2
 STAGE = "gold_stages.days__1"
@@ -34,6 +36,34 @@ IDLE = Window(OTHER, "nothing new", STAGED, "id", last=3)
 def test_stages_are_made_where_they_pay(maintain: str, sizes: dict[str, int], expected: bool) -> None:
     """R2.3: for large sources, or if the model says so."""
     assert makes_stages(maintain, sizes) is expected
+
+
+LARGE = {RAW: STAGED_BYTES}
+
+
+@pytest.mark.parametrize(
+    ("way", "known", "are_there", "expected"),
+    [
+        ("full", {"size": STAGED_BYTES}, False, StagesWanted(counts=True)),
+        ("full", {}, False, ALL),
+        ("regions", {}, False, StagesWanted(needed=False, counts=True, rows=True)),
+        ("regions", {"size": STAGED_BYTES // 999}, False, StagesWanted(needed=False, counts=True)),
+        ("folded", {"removes": False}, False, StagesWanted(needed=False)),
+        ("folded", {"removes": True}, False, StagesWanted(needed=False, counts=True)),
+        ("rows", {"removes": False}, False, StagesWanted(needed=False)),
+        ("rows", {"removes": False}, True, ALL),  # left behind, they would be made anew
+        ("full", {"sizes": {RAW: STAGED_BYTES - 1}}, True, StagesWanted(needed=False)),
+        ("full", {"maintain": "never"}, True, StagesWanted(needed=False)),
+        ("full", {"maintain": "always", "sizes": {}}, False, ALL),
+    ],
+)
+def test_a_query_gets_the_stages_that_save_reading(
+    way: str, known: dict[str, Any], are_there: bool, expected: StagesWanted
+) -> None:
+    """R2.3: by the way of one step, the sizes, and whether rows of the sources went."""
+    request = Request((), {}, frozenset([RAW]), **{"sizes": LARGE, **known})
+    assert stages_wanted(way, request, are_there=are_there) == expected
+    assert bool(expected) is (expected != StagesWanted(needed=False))
 
 
 def checkpoint(source: str, version: int, **more: Any) -> Checkpoint:

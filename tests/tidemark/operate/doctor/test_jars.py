@@ -68,6 +68,20 @@ def test_a_missing_class_archive_is_a_note(with_jars: Subject) -> None:
     assert "classes.jsa is missing" in messages_of(jars.check_jars(with_jars), Level.NOTE)
 
 
+def test_a_class_archive_that_java_17_ignores(
+    with_jars: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder whose name has a space: Java 17 writes the path in another way and finds no match."""
+    root = tmp_path / "two words"
+    shutil.copytree(with_jars.root or Path(), root)
+    for version, is_ignored in (("17.0.15+6-Debian", True), ("21.0.5+11", False)):
+        monkeypatch.setattr(jars, "properties", lambda _, version=version: {"java.vm.version": version})
+        (root / ".jars/classes.jsa").write_text(f"Server VM ({version})")
+        found = [one.message for one in jars.check_jars(Subject(TODAY, root=root)).findings]
+        expected = f"Java 17 ignores .jars/classes.jsa in {root / '.jars'}, whose name it writes otherwise."
+        assert found == ([expected] if is_ignored else [])
+
+
 def test_a_link_to_deleted_jars(here: Subject) -> None:
     """The cache of a user was cleaned up."""
     Path(".jars").symlink_to("/nowhere/jars")
