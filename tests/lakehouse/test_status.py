@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT, FeedFolder
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.clock import utc_now
-from tidemark.cli.status import EXIT_CODES, show_status
+from tidemark.cli.status import EXIT_CODES, choices_text, show_status
+from tidemark.engine.decision.costs import Choices
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.freshness import Limits
 from tidemark.operate.status.level import Level
@@ -86,6 +87,15 @@ def test_a_table_shows_what_it_has_not_read(guarded: Guarded) -> None:
     assert state.problem.startswith("the last run failed: ")
 
 
+def test_how_many_runs_took_the_cheaper_way_is_said_in_words() -> None:
+    """R4.1: with the models whose runs were dearer most often."""
+    assert choices_text(Choices(1, 1)) == "cheaper way: 1 of the 1 newest run that can be compared"
+    found = choices_text(Choices(40, 36, {"gold.b": 1, "gold.c": 1, "gold.a": 2}))
+    assert found.startswith(
+        "cheaper way: 36 of the 40 newest runs that can be compared; dearer: gold.a, gold.b"
+    )
+
+
 def test_a_monitor_reads_the_exit_code_the_json_and_the_metrics(
     guarded: Guarded, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +107,7 @@ def test_a_monitor_reads_the_exit_code_the_json_and_the_metrics(
     code = show_status(spark, project, as_json=True, metrics=metrics)
     message = json.loads(capsys.readouterr().out)
     assert (code, message["level"]) == (0, 0)
+    assert message["choices"] == {"runs": 0, "right": 0, "dearer": {}}
     written = {table["table"]: table["rows_written"] for table in message["tables"]}
     families = {family.name: family for family in text_string_to_metric_families(metrics.read_text())}
     assert {

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from tidemark.base.output import count_of, first_of, output
 from tidemark.cli.opening import opened_to_read
+from tidemark.engine.decision.costs import Choices
 from tidemark.engine.project.session import warm_session
 from tidemark.operate.status.feeds import FeedStatus
 from tidemark.operate.status.lake import LakeStatus, lake_status
@@ -97,6 +98,8 @@ def _show(lake: LakeStatus) -> None:
     _print(TABLE_COLUMNS, [_table_row(table) for table in lake.tables])
     if lake.run:
         output.console.print(f"last run: {_run_text(lake.run)}\n")
+    if lake.choices.runs:
+        output.console.print(f"{choices_text(lake.choices)}\n")
     problems = [
         *((feed.level, feed.feed, feed.problem) for feed in lake.feeds),
         *((table.level, table.table, table.problem) for table in lake.tables),
@@ -110,6 +113,17 @@ def _show(lake: LakeStatus) -> None:
         output.note(str(level), f"{first_of(those)}: {problem}", style=STYLES[level])
     if not lake.level:
         output.console.print("  no problems", style=STYLES[Level.OK])
+
+
+def choices_text(found: Choices) -> str:
+    """Return how many runs took the cheaper of two measured ways, in words.
+
+    Args:
+        found: what the newest runs took.
+    """
+    text = f"cheaper way: {found.right} of the {count_of(found.runs, 'newest run')} that can be compared"
+    worst = sorted(found.dearer, key=lambda name: (-found.dearer[name], name))
+    return f"{text}; dearer: {first_of(worst)}" if worst else text
 
 
 def _print(columns: dict[str, Any], rows: Sequence[Sequence[str]]) -> None:

@@ -15,7 +15,7 @@ from tidemark.engine.adapter.writing import DbtExecutor
 from tidemark.engine.checkpoints.rows import STAGED, Checkpoints, Contract
 from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.costs import are_few
-from tidemark.engine.decision.stages import base_version, stages_wanted
+from tidemark.engine.decision.stages import base_version, makes_stages, stages_wanted
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
 from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
 from tidemark.engine.incremental.readings import filled, present
@@ -90,6 +90,8 @@ class StagesAdapter(ModelsAdapter):
         """
         from tidemark.engine.incremental.analysis import staged_of
 
+        if not makes_stages(plan.request.maintain, plan.request.sizes):
+            return None
         wanted = stages_wanted(
             plan.way, plan.request, are_there=self.is_there(self._relation_of(stage_table(table, 1)))
         )

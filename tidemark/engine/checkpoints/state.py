@@ -13,6 +13,7 @@ from tidemark.engine.checkpoints.layout import (
     VIEWS,
     fields_of,
     insert_statement,
+    measured_query,
     model_runs_query,
     moved_query,
     newest_query,
@@ -158,6 +159,18 @@ class State:
         )
         newest = f.expr(f"max_by(struct({', '.join(('at', *columns))}), at) as run")
         return {row["model"]: row["run"] for row in rows.groupBy("model").agg(newest).collect()}
+
+    def seconds(self, number: int) -> dict[str, list[tuple[str, float]]]:
+        """Return how the newest runs of each model read, and how long they took, newest first.
+
+        Args:
+            number: of runs of each model.
+        """
+        found: dict[str, list[tuple[str, float]]] = {}
+        query = measured_query(self.table, number)
+        for row in self._spark.sql(query).collect() if self._columns else ():
+            found.setdefault(row["model"], []).append((row["state"], float(row["seconds"])))
+        return found
 
     def variables(self) -> list[dict[str, Any]]:
         """Return the variables of each run and the models whose checkpoints it moved, the oldest first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
@@ -14,6 +14,7 @@ from tidemark.engine.decision.ways import ALWAYS, NEVER
 
 RUNS = 3  # increments that are measured before they are compared
 MORE = 1.2  # times the seconds of a full computation: less may be chance
+NOISE = 2.0  # seconds: of small models, all ways take that long
 MEASURED_BYTES = 64 * 1024**2  # of the sources: below, all ways take a second or two
 FEW = 300_000  # changed rows that are sent to all tasks of a join: some dozen megabytes
 NUMBER = 12  # of the newest runs of a model, in which these are looked for
@@ -97,6 +98,43 @@ def usual(runs: Sequence[Measured]) -> Usual:
             full.append(run.seconds)
             break
     return Usual(tuple(increments[:RUNS]), full[0] if full else None)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How many runs were brought up to date in the cheaper way.
+
+    Attributes:
+        runs: how many runs took one of two ways, of which the other had been measured before.
+        right: how many of them took no more than MORE times the seconds of the other way.
+        dearer: for models with other runs, how many these were.
+    """
+
+    runs: int = 0
+    right: int = 0
+    dearer: Mapping[str, int] = field(default_factory=dict)
+
+
+def choices(models: Mapping[str, Sequence[Measured]]) -> Choices:
+    """Compare what runs took with what the other way, an increment or a full computation, took before.
+
+    Args:
+        models: the runs of each model, newest first.
+    """
+    number, dearer = 0, dict[str, int]()
+    for model, runs in models.items():
+        costs = [cost for place in range(len(runs)) if (cost := _other_way(runs[place:])) is not None]
+        wrong = sum(took > MORE * other and took - other > NOISE for took, other in costs)
+        number += len(costs)
+        dearer |= {model: wrong} if wrong else {}
+    return Choices(number, number - sum(dearer.values()), dearer)
+
+
+def _other_way(runs: Sequence[Measured]) -> tuple[float, float] | None:
+    """Return what the newest run took, and what the other way took before it; None if that is not known."""
+    newest, before = runs[0], usual(runs[1:])
+    other = {INCREMENTAL: before.full, FULL: before.increment}.get(newest.state)
+    return None if other is None else (newest.seconds, other)
 
 
 def seconds(runs: Sequence[Measured]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.base.clock import Clock, utc_now
+from tidemark.engine.checkpoints.state import State
+from tidemark.engine.decision.costs import NUMBER, Choices, Measured, choices
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.level import Level, highest
 from tidemark.operate.status.runs import RunStatus, last_run
@@ -24,12 +26,14 @@ class LakeStatus:
         feeds: of all feeds.
         tables: of all models with tables.
         run: the last dbt command that read or wrote something; None before the first one.
+        choices: whether the newest runs of models took the cheaper way.
         level: the highest of all levels.
     """
 
     feeds: list[FeedStatus]
     tables: list[TableStatus]
     run: RunStatus | None
+    choices: Choices
     level: Level
 
 
@@ -44,4 +48,7 @@ def lake_status(spark: SparkSession, project: ProjectWithFeeds, clock: Clock = u
     feeds, tables = feed_states(spark, project, clock), table_states(spark, project, clock)
     run = last_run(spark, project)
     levels = [*(feed.level for feed in feeds), *(table.level for table in tables)]
-    return LakeStatus(feeds, tables, run, highest([*levels, run.level if run else Level.OK]))
+    measured = State(spark, project.ops_schema).seconds(NUMBER)
+    names = {table.table for table in tables}
+    runs = {name: [Measured(*one) for one in those] for name, those in measured.items() if name in names}
+    return LakeStatus(feeds, tables, run, choices(runs), highest([*levels, run.level if run else Level.OK]))

@@ -10,6 +10,7 @@ from tidemark.engine.decision.costs import (
     MEASURED_BYTES,
     Measured,
     are_few,
+    choices,
     few_changes,
     is_measured,
     may_remove,
@@ -52,6 +53,28 @@ TOOK = "its last 3 increments took 5.1 s, a full computation"
 def test_the_way_follows_what_was_measured(measured: tuple[tuple[str, float], ...], reason: str) -> None:
     """R2.3: the median of three increments, and the newest full computation."""
     assert usual(runs(*measured)).why_full == reason
+
+
+@pytest.mark.parametrize(
+    ("measured", "number", "right"),
+    [
+        ((), 0, 0),
+        ((("incremental", 9.0),), 0, 0),  # what a full computation takes is not known
+        ((("incremental", 4.0), ("incremental", 5.3), ("first run", 4.4)), 2, 2),
+        ((("incremental", 9.0), ("incremental", 5.0), ("first run", 4.4)), 2, 1),
+        ((("incremental", 2.9), ("first run", 1.0)), 1, 1),  # within two seconds
+        ((("full", 6.0), *THREE, ("first run", 2.0)), 4, 1),  # 5.1 s of increments to 6.0 s; these to 2.0 s
+        ((("full", 9.0), *THREE, ("first run", 9.9)), 4, 3),
+        ((("nothing new", 9.0), ("first run", 1.0)), 0, 0),
+    ],
+)
+def test_runs_that_took_the_cheaper_way_are_counted(
+    measured: tuple[tuple[str, float], ...], number: int, right: int
+) -> None:
+    """R4.1: a run is compared with what the other way took before it."""
+    found = choices({"gold.days": runs(*measured)})
+    assert (found.runs, found.right) == (number, right)
+    assert found.dearer == ({"gold.days": number - right} if right < number else {})
 
 
 @pytest.mark.parametrize(
