@@ -13,7 +13,16 @@ from sqlglot.errors import SqlglotError
 
 from tidemark.engine.incremental.literals import Change
 
-BEFORE = (TokenType.FROM, TokenType.JOIN)
+SOURCES = (TokenType.FROM, TokenType.JOIN)
+AFTER_SOURCES = (
+    TokenType.ON,
+    TokenType.WHERE,
+    TokenType.GROUP_BY,
+    TokenType.HAVING,
+    TokenType.ORDER_BY,
+    TokenType.LIMIT,
+    TokenType.SELECT,
+)
 FUNCTIONS = ("explode", "range")
 
 
@@ -24,13 +33,28 @@ def selects(tokens: Sequence[Token], sql: str) -> Iterator[Change]:
         tokens: the tokens of a query.
         sql: its text.
     """
-    for index, (before, name, opening) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
-        is_call = before.token_type in BEFORE and opening.token_type == TokenType.L_PAREN
-        if not is_call or name.text.lower() not in FUNCTIONS:
+    for index in _of_sources(tokens):
+        name, opening = tokens[index : index + 2]
+        if opening.token_type != TokenType.L_PAREN or name.text.lower() not in FUNCTIONS:
             continue
-        last = _closing(tokens[index + 2 :])
+        last = _closing(tokens[index + 1 :])
         if last and (select := _select(sql[name.start : last.end + 1])):
             yield name.start, last.end, select
+
+
+def _of_sources(tokens: Sequence[Token]) -> Iterator[int]:
+    """Yield the places of the tokens that begin a source in FROM, but for the last token."""
+    lists_sources = [False]  # at each depth of parentheses
+    for index, one in enumerate(tokens[:-2]):
+        kind = one.token_type
+        if kind == TokenType.L_PAREN:
+            lists_sources.append(False)
+        elif kind == TokenType.R_PAREN:
+            lists_sources = lists_sources[:-1] or [False]
+        elif kind in SOURCES or kind in AFTER_SOURCES:
+            lists_sources[-1] = kind in SOURCES
+        if kind in SOURCES or (kind == TokenType.COMMA and lists_sources[-1]):
+            yield index + 1
 
 
 def _closing(tokens: Sequence[Token]) -> Token | None:

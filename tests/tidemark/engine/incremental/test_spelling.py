@@ -47,6 +47,11 @@ pytestmark = pytest.mark.R2
             "select * from t join explode(sequence(1,\n 3)) as s (n) on true",
             "select * from t join (select explode(sequence(1,\n 3)) as col) as s (n) on true",
         ),
+        (
+            "select explode(array(1)), 2 from t, explode(array(3)) as s (n) where n in (1, 2)",
+            "select explode(array(1)), 2 from t, (select explode(array(3)) as col) as s (n) "
+            "where n in (1, 2)",
+        ),
         ("select * from range(3, 1)", "select * from range(3, 1)"),  # of no rows
         ("select * from range(3, 9, -1)", "select * from range(3, 9, -1)"),
         ("select * from explode(t.items)", "select * from explode(t.items)"),
