@@ -135,9 +135,8 @@ def without_groups_and_windows(block: Block) -> Peeled | None:
 
     top = cast("exp.Select", top.transform(replaced))
     core = bare(block.select, ("order", *OF_TOP))
-    found: list[exp.Expr] = [*columns]
-    # by these columns, changes of the optional side of a join are found
-    found += [one for one in _joined_by(block) if one not in found]
+    # by the columns of joins, changes of the optional side of a join are found
+    found: list[exp.Expr] = [*dict.fromkeys([*columns, *_joined_by(block)])]
     core.set(
         "expressions",
         [exp.alias_(one.copy(), f"column_{number}", quoted=True) for number, one in enumerate(found)],

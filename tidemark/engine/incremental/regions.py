@@ -122,12 +122,12 @@ def choose_regions(
     names = [*key, *others]
     directly = {name: [leaf for leaf in every if _traces(root, leaf, name)] for name in names}
     known = [name for name in names if all(leaf in directly[name] for leaf in moved) and _varies(root, name)]
-    of_key = [name for name in known if name in key]
+    of_key = _distinct(root, [name for name in known if name in key])
     if of_key:
         return Regions(root, tuple(of_key), changed, frozenset())
     most = max((len(directly[name]) for name in known), default=0)
-    shared = [name for name in known if len(directly[name]) == most]
-    if shared and (most > len(moved) or len(every) == 1 or not may_join):
+    shared = _distinct(root, [name for name in known if len(directly[name]) == most])
+    if shared and (most > 1 or len(every) == 1 or not may_join):
         return Regions(root, tuple(shared[:3]), changed, frozenset())
     for some in (key, others) if may_join else ():
         by_join = [
@@ -142,6 +142,15 @@ def choose_regions(
     if shared:
         return Regions(root, tuple(shared[:3]), changed, frozenset())
     raise _why(root, moved, key, may_join)
+
+
+def _distinct(root: Node, names: Sequence[str]) -> list[str]:
+    """Return columns without those whose touched values are those of an earlier one, as in an equality."""
+    found: dict[tuple[str, ...], str] = {}
+    for name in names:
+        traces = (Tracer(root, leaf).column(name) for leaf in leaves(root))
+        found.setdefault(tuple(one.sql("spark") if one else "" for one in traces), name)
+    return [*found.values()]
 
 
 def _varies(root: Node, name: str, *, may_join: bool = False) -> bool:

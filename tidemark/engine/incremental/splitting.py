@@ -128,7 +128,7 @@ class _Splitter:
         return node
 
     def lightened(self, node: Node, result: Result | None = None) -> Node:
-        """Return a query over a stage for changes that read all rows of the touched groups in one step.
+        """Return a query over a stage, for changes that read all rows of the touched groups in one step.
 
         The stage has the parts of the groups or, if changes cannot be added to these, the rows that are
         grouped. It is the query itself if neither saves anything.
@@ -179,9 +179,12 @@ class _Splitter:
         return choose_plan(node, Request(tuple(result[0]), result[1], changed, self.never_null))
 
     def _top(self, peeled: Peeled, core: Node) -> Node | None:
-        """Return the query over a core, which becomes a stage; None if it cannot be one."""
-        below = self.lightened(core) if self.wanted.counts else core
-        node = self._stage(core) if below is core else below
+        """Return the query over a core, which becomes a stage; None if it cannot be one.
+
+        A core that follows row by row from a stage of its own is not another one.
+        """
+        below = self.lightened(core)
+        node = below if below is not core and _is_simple(below) else self._stage(below)
         with suppress(Unsupported):
             return peeled.top(node, self.types(node)) if node is not None else None
         return None
