@@ -139,12 +139,14 @@ class _Splitter:
             return with_children(node, lambda *_: inner)
         if not isinstance(node, Block) or Shape(node).groups is None:
             return node
-        result = result or self._result(node)
+        result, before = result or self._result(node), len(self.stages)
         parts = with_counts(node) if self.wanted.counts else None
         if parts is not None and self._saves(node, result, parts.core):
-            return self._top(parts, parts.core) or node
+            top = self._top(parts, parts.core)
+            if top is not None:
+                return top
+            self._forget(before)
         rows = without_groups_and_windows(node) if self.wanted.rows else None
-        before = len(self.stages)
         if rows is not None and not self.full_for(rows.core):
             top = self._top(rows, rows.core)
             if top is not None and self._saves(node, result, top):
