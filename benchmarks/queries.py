@@ -80,7 +80,7 @@ def measure(spark: SparkSession, *, proves: bool = True) -> list[Query]:
         apply(spark, BRONZE, refresh)
         for name, (seconds, way) in _run(project, refresh.name).items():
             queries[name].seconds[refresh.name], queries[name].ways[refresh.name] = seconds, way
-        for verdict in _verdicts(spark) if proves else ():
+        for verdict in _verdicts(spark) if "--no-prove" not in command else ():
             queries[verdict.table.split(".")[1]].differing += verdict.differing
     for name, (seconds, _) in _run(project, "full refresh", "--full-refresh").items():
         queries[name].full = seconds
@@ -115,9 +115,7 @@ def _verdicts(spark: SparkSession) -> list[Verdict]:
     return found
 
 
-def write(
-    path: Path, command: str, spark: SparkSession, rows: dict[str, int], queries: list[Query], *, proves: bool
-) -> None:
+def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], queries: list[Query]) -> None:
     """Write the markdown file.
 
     Args:
@@ -126,7 +124,6 @@ def write(
         spark: the measured session.
         rows: the rows of each table of the first load.
         queries: the measured queries.
-        proves: whether the tables were compared with their rebuilds.
     """
     names = [refresh.name for refresh in REFRESHES]
     read = [query for query in queries if names[0] in query.ways]
@@ -135,7 +132,7 @@ def write(
     ratios = [query.full / query.increment for query in read if query.increment]
     proof = (
         f"{sum(query.differing for query in queries)} rows differ from the rebuilds."
-        if proves
+        if "--no-prove" not in command
         else ("the tables were not compared with rebuilds at this scale.")
     )
     header = ["query", "orders and lineitem changed", *(f"{name}, s" for name in names)]
@@ -171,8 +168,8 @@ def write(
         "- *folded*: the changed rows are added to and subtracted from the present groups.",
         "- *touched …*: the query is computed again for the values of these columns that the changes touch.",
         "- *changed rows*: the changed rows of the table follow from those of its sources.",
-        "- *in … stages*: parts of the query have tables of their own, each kept in one of these ways, and the",
-        "  model's table follows from them. *Read whole*: the last operator reads all rows of a stage.",
+        "- *in … stages*: parts of the query have tables of their own, each kept in one of these ways;",
+        "  the model's table follows from them. *Read whole*: the last operator reads all rows of a stage.",
         "- *full*: the whole query is computed, and the rows that differ are written. The reason follows.",
         "",
         "## When the other tables change",
@@ -209,7 +206,7 @@ def main(
             rows = load(spark, LAKE / "generated", BRONZE)
             queries = measure(spark, proves=prove)
             command = f"python -m benchmarks.queries --scale {scale:g}{'' if prove else ' --no-prove'}"
-            write(out, command, spark, rows, queries, proves=prove)
+            write(out, command, spark, rows, queries)
     if any(query.differing for query in queries):
         console.print("Error: tables differ from their rebuilds.")
         sys.exit(1)
