@@ -80,7 +80,7 @@ def measure(spark: SparkSession, *, proves: bool = True) -> list[Query]:
         apply(spark, BRONZE, refresh)
         for name, (seconds, way) in _run(project, refresh.name).items():
             queries[name].seconds[refresh.name], queries[name].ways[refresh.name] = seconds, way
-        for verdict in _verdicts(spark) if "--no-prove" not in command else ():
+        for verdict in _verdicts(spark) if proves else ():
             queries[verdict.table.split(".")[1]].differing += verdict.differing
     for name, (seconds, _) in _run(project, "full refresh", "--full-refresh").items():
         queries[name].full = seconds
@@ -133,7 +133,7 @@ def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], q
     proof = (
         f"{sum(query.differing for query in queries)} rows differ from the rebuilds."
         if "--no-prove" not in command
-        else ("the tables were not compared with rebuilds at this scale.")
+        else "the tables were not compared with rebuilds at this scale."
     )
     header = ["query", "orders and lineitem changed", *(f"{name}, s" for name in names)]
     lines = [
