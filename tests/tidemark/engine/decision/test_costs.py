@@ -71,7 +71,7 @@ def test_the_way_follows_what_was_measured(measured: tuple[tuple[str, float], ..
 def test_runs_that_took_the_cheaper_way_are_counted(
     measured: tuple[tuple[str, float], ...], number: int, right: int
 ) -> None:
-    """R4.1: a run is compared with what the other way took before it."""
+    """R2.3: a run is compared with what the other way took before it."""
     found = choices({"gold.days": runs(*measured)})
     assert (found.runs, found.right) == (number, right)
     assert found.dearer == ({"gold.days": number - right} if right < number else {})
