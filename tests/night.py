@@ -77,6 +77,10 @@ CASES = {
         "12 random queries with a fixed seed",
         variable="TIDEMARK_QUERIES",
     ),
+    "stages": Case(
+        "random histories of all queries of `test_stages.py` (`tests/tidemark/engine/incremental`)",
+        "those of each second one; without Spark, how each of them is split",
+    ),
     "erasure": Case(
         "an erasure killed after each of its steps, and one in a topic",
         "one killed after the rows have left bronze; one in a table",
