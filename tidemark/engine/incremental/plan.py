@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,7 +130,13 @@ class Plan:
         assert self.regions is not None  # noqa: S101
         return filled(self.regions.touched(self.request.few), readings)
 
-    def recomputed(self, readings: Readings, conditions: Mapping[str, str], touched: str | None) -> str:
+    def recomputed(
+        self,
+        readings: Readings,
+        conditions: Mapping[str, str],
+        touched: str | None,
+        sought: Collection[str] = (),
+    ) -> str:
         """Return SQL for the query's rows in the touched regions.
 
         Args:
@@ -138,9 +144,16 @@ class Plan:
             conditions: for each column of the regions, the condition that `__tidemark_value` is among its
                 touched values.
             touched: what reads the touched regions, if the conditions let other regions pass; else None.
+            sought: the columns whose touched values each table looks up in the touched regions, as the
+                conditions have only their bounds.
         """
         assert self.regions is not None  # noqa: S101
-        within: dict[str, Callable[[str], str]] = {name: _put_into(conditions[name]) for name in self.columns}
+        within: dict[str, Callable[[str], str]] = {
+            name: _put_into(f"{conditions[name]} and {_is_among(name, touched)}")
+            if touched and name in sought
+            else _put_into(conditions[name])
+            for name in self.columns
+        }
         query = filled(self.regions.restricted(within), readings)
         kept = [conditions[name].replace(VALUE, f"result.{one_quoted(name)}") for name in self.columns]
         columns = ", ".join(f"result.{one_quoted(name)}" for name in self.request.types)
@@ -283,6 +296,12 @@ def _rounds(kind: str) -> bool:
 
 def _put_into(condition: str) -> Callable[[str], str]:
     return lambda expression: condition.replace(VALUE, f"({expression})")
+
+
+def _is_among(name: str, touched: str) -> str:
+    """Return the condition that the value of a column is one of a touched region."""
+    values = f"(select {one_quoted(name)} as __tidemark_sought from {touched}) as sought"
+    return f"exists (select 1 from {values} where sought.__tidemark_sought <=> {VALUE})"
 
 
 def full(request: Request, why: str) -> Plan:

@@ -72,7 +72,8 @@ def _fold(executor: Executor, target: Target, plan: Plan, readings: Readings) ->
     region = region_of(executor, plan.columns, lost, target.apart)
     rows = f"select {columns}, {DELETED} from {folded} where not ({suspected})"
     if not region.is_empty:
-        rows += f" union all {_lost_groups(target, lost, plan.recomputed(readings, region.conditions, lost))}"
+        whole = plan.recomputed(readings, region.conditions, lost, region.sought)
+        rows += f" union all {_lost_groups(target, lost, whole)}"
     return merge(executor, target, Batch(rows, DELETED), views=("folded", *found.views))
 
 
@@ -133,7 +134,7 @@ def _recompute(executor: Executor, target: Target, plan: Plan, readings: Reading
     region = region_of(executor, plan.columns, touched, target.apart)
     if region.is_empty:
         return Change(views=("touched",))
-    rows = plan.recomputed(readings, region.conditions, None if region.is_exact else touched)
+    rows = plan.recomputed(readings, region.conditions, None if region.is_exact else touched, region.sought)
     columns = [name for name in plan.columns if name != target.apart]
     if target.overwrites and columns == [name.lower() for name in target.partitions]:
         return replace_partitions(executor, target, with_touched(target, rows, touched), ("touched",))

@@ -23,6 +23,8 @@ class Region:
         is_exact: whether the conditions let no other row pass.
         is_empty: whether no value is touched.
         values: the values of the first column; None for the whole table.
+        sought: the columns of whose values the conditions have the bounds alone, and which are few enough to
+            be sent to all tasks.
     """
 
     present: str = "as present"
@@ -31,9 +33,11 @@ class Region:
     is_exact: bool = True
     is_empty: bool = False
     values: Values | None = None
+    sought: frozenset[str] = frozenset()
 
 
 WHOLE = Region()
+MOST_SOUGHT = 300_000  # values, a few megabytes: Spark sends them to all tasks
 
 
 def region_of(executor: Executor, columns: Sequence[str], touched: str, apart: str = "") -> Region:
@@ -59,4 +63,11 @@ def region_of(executor: Executor, columns: Sequence[str], touched: str, apart: s
         else f"left semi join {touched} as touched on {null_safe_equal('present', 'touched', columns)} "
     )
     is_empty = any(not values.number for values in found.values())
-    return Region(f"as present {semi}where {predicate}", predicate, conditions, is_exact, is_empty, first)
+    sought = frozenset(
+        name
+        for name, values in found.items()
+        if not apart and not values.are_listed and values.number <= MOST_SOUGHT
+    )
+    return Region(
+        f"as present {semi}where {predicate}", predicate, conditions, is_exact, is_empty, first, sought
+    )

@@ -14,7 +14,7 @@ from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, m
 from tidemark.engine.incremental import partials, splitting
 from tidemark.engine.incremental.group_parts import mean_of_decimals
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request, choose_plan
+from tidemark.engine.incremental.plan import VALUE, Request, choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
 from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.stages import ALL, NEEDED, Staged, StagesWanted
@@ -157,6 +157,22 @@ def test_rows_are_a_stage_where_changes_touch_whole_groups() -> None:
     rest = choose_plan(found.rest, Request(("day",), dict.fromkeys(found.rest.names, "int"), found.tables))
     assert (plan.how, rest.how) == ("touched column_1", "folded")
     assert split(EXISTS, StagesWanted(counts=True)) is None
+
+
+def test_tables_look_up_touched_values_that_are_too_many_to_be_listed() -> None:
+    """R2.3: not by a column of the same name in the touched regions, which would let all rows pass."""
+    tree = parse(
+        "select day, count(distinct product) as products from shop.sales group by day", ShopCatalog()
+    )
+    request = Request(("day",), {"day": "date", "products": "bigint"}, frozenset(["shop.sales"]))
+    plan = choose_plan(tree.tree, request)
+    conditions = {"day": f"{VALUE} between 1 and 9"}
+    readings = {"shop.sales": {"present": "sales"}}
+    bounds = plan.recomputed(readings, conditions, "touched")
+    found = plan.recomputed(readings, conditions, "touched", {"day"})
+    assert "EXISTS" not in bounds
+    assert "(SELECT `day` AS __tidemark_sought FROM touched) AS sought" in found
+    assert "sought.__tidemark_sought IS NOT DISTINCT FROM (`day`)" in found
 
 
 @pytest.mark.parametrize("sql", COUNTED)
