@@ -138,9 +138,14 @@ def _way(spark: SparkSession, model: Compiled) -> tuple[str, Cost]:
     request = request_of({**(model.request or {}), "types": types_of(spark, model.sql)})
     plan = plan_of(catalog_of(spark), model.sql, request)
     how, joined = plan.how, plan.bytes_joined
-    wanted = stages_wanted(plan.way, request, are_there=table_exists(spark, stage_table(model.table, 1)))
+    first = stage_table(model.table, 1)
+    wanted = stages_wanted(plan.way, plan.request, are_there=lambda: table_exists(spark, first))
     stages = staged_of(
-        plan, lambda number: stage_table(model.table, number), lambda sql: types_of(spark, sql), wanted
+        plan.root,
+        plan.request,
+        lambda number: stage_table(model.table, number),
+        lambda sql: types_of(spark, sql),
+        wanted,
     )
     how, joined = (stages.how(request), None) if stages else (how, joined)
     return how, Cost(joined, sum(request.sizes.values()), Usual(**model.took))

@@ -15,7 +15,7 @@ from tidemark.engine.adapter.writing import DbtExecutor
 from tidemark.engine.checkpoints.rows import STAGED, Checkpoints, Contract
 from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.costs import are_few
-from tidemark.engine.decision.stages import base_version, makes_stages, stages_wanted
+from tidemark.engine.decision.stages import base_version, stages_wanted
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
 from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
 from tidemark.engine.incremental.readings import filled, present
@@ -90,12 +90,11 @@ class StagesAdapter(ModelsAdapter):
         """
         from tidemark.engine.incremental.analysis import staged_of
 
-        if not makes_stages(plan.request.maintain, plan.request.sizes):
-            return None
-        wanted = stages_wanted(
-            plan.way, plan.request, are_there=self.is_there(self._relation_of(stage_table(table, 1)))
+        first = self._relation_of(stage_table(table, 1))
+        wanted = stages_wanted(plan.way, plan.request, are_there=lambda: self.is_there(first))
+        return staged_of(
+            plan.root, plan.request, lambda number: stage_table(table, number), self._types_of, wanted
         )
-        return staged_of(plan, lambda number: stage_table(table, number), self._types_of, wanted)
 
     @available
     def why_not_maintained(self, table: str, sql: str, request: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from tidemark.engine.adapter.locks import as_errors_of_dbt, lock_state, unlock_t
 from tidemark.engine.adapter.past import PastAdapter
 from tidemark.engine.checkpoints import layout
 from tidemark.engine.checkpoints.rows import Checkpoint, Checkpoints, Contract
-from tidemark.engine.decision.costs import NUMBER, Measured
+from tidemark.engine.decision.costs import NUMBER, Measured, by_model
 
 if TYPE_CHECKING:
     from dbt.adapters.base.relation import BaseRelation
@@ -70,10 +70,7 @@ class StateAdapter(PastAdapter):
         Args:
             runs: the table `ops.runs`.
         """
-        found: dict[str, list[Measured]] = {}
-        for row in self._rows(layout.measured_query(str(runs), NUMBER)):
-            found.setdefault(row["model"], []).append(Measured(row["state"], float(row["seconds"])))
-        return found
+        return by_model(self._rows(layout.measured_query(str(runs), NUMBER)))
 
     @available
     def contract(self, **fingerprints: str) -> Contract:

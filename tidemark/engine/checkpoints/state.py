@@ -160,17 +160,14 @@ class State:
         newest = f.expr(f"max_by(struct({', '.join(('at', *columns))}), at) as run")
         return {row["model"]: row["run"] for row in rows.groupBy("model").agg(newest).collect()}
 
-    def seconds(self, number: int) -> dict[str, list[tuple[str, float]]]:
-        """Return how the newest runs of each model read, and how long they took, newest first.
+    def measured_runs(self, number: int) -> list[dict[str, Any]]:
+        """Return the newest runs of each model that read something: the rows of `measured_query`.
 
         Args:
-            number: of runs of each model.
+            number: how many of each model.
         """
-        found: dict[str, list[tuple[str, float]]] = {}
-        query = measured_query(self.table, number)
-        for row in self._spark.sql(query).collect() if self._columns else ():
-            found.setdefault(row["model"], []).append((row["state"], float(row["seconds"])))
-        return found
+        rows = self._spark.sql(measured_query(self.table, number)).collect() if self._columns else []
+        return [row.asDict() for row in rows]
 
     def variables(self) -> list[dict[str, Any]]:
         """Return the variables of each run and the models whose checkpoints it moved, the oldest first.

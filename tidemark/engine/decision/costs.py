@@ -68,6 +68,18 @@ class Usual:
         return ", ".join(took)
 
 
+def by_model(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Measured]]:
+    """Return the runs of each model (`schema.name`).
+
+    Args:
+        rows: the rows of `measured_query` of `engine/checkpoints/layout.py`.
+    """
+    found: dict[str, list[Measured]] = {}
+    for row in rows:
+        found.setdefault(row["model"], []).append(Measured(row["state"], float(row["seconds"])))
+    return found
+
+
 def is_measured(maintain: str, sizes: Mapping[str, int]) -> bool:
     """Return whether the runs of a model are compared.
 

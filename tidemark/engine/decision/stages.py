@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from tidemark.engine.checkpoints.rows import Checkpoints, Contract, latest
 from tidemark.engine.checkpoints.window import Window
@@ -18,7 +18,7 @@ STAGED_BYTES = 256 * 1024**2  # below, a full computation takes no longer than t
 FEW_GROUPS = 1000  # times the bytes of the model's table in the sources: a group has many rows
 
 
-def stages_wanted(way: str, request: Request, *, are_there: bool) -> StagesWanted:
+def stages_wanted(way: str, request: Request, *, are_there: Callable[[], bool]) -> StagesWanted:
     """Return which stages a query gets.
 
     A stage that is there is kept up to date in each run: left behind, it would have to be made anew.
@@ -26,15 +26,16 @@ def stages_wanted(way: str, request: Request, *, are_there: bool) -> StagesWante
     Args:
         way: how one step brings the model's table up to date: `full`, `regions`, `folded` or `rows`.
         request: what is known of the model and of the changes.
-        are_there: whether an earlier run made stages.
+        are_there: whether an earlier run made stages; asked only where stages pay.
     """
     if not makes_stages(request.maintain, request.sizes):
         return StagesWanted(needed=False)
+    is_kept = are_there()
     few_groups = request.size * FEW_GROUPS <= sum(request.sizes.values())
     return StagesWanted(
-        needed=way == "full" or are_there,
-        counts=way in ("full", "regions") or request.removes or are_there,
-        rows=few_groups and (way in ("full", "regions") or are_there),
+        needed=way == "full" or is_kept,
+        counts=way in ("full", "regions") or request.removes or is_kept,
+        rows=few_groups and (way in ("full", "regions") or is_kept),
     )
 
 

@@ -92,30 +92,32 @@ def plans_of(spark: Spark, sql: str, request: Request, changes: Sequence[frozens
 
 
 def staged_of(
-    plan: Plan,
+    root: Node | None,
+    request: Request,
     name: Callable[[int], str],
     types_of: Callable[[str], Mapping[str, str]],
     wanted: StagesWanted,
 ) -> Staged | None:
-    """Return a plan's query in stages.
+    """Return a query in stages.
 
     Args:
-        plan: the plan of one step.
+        root: the query, as the plan of one step has it; None if it cannot be handled incrementally.
+        request: what that plan is made from.
         name: the table of the stage of a number from 1 on.
         types_of: the types of a query's columns (SQL), in Spark's words.
         wanted: the kinds of stages.
 
     Returns:
-        None if the plan is the way.
+        None if one step is the way.
     """
 
     def types(node: Node) -> Mapping[str, str]:
         return types_of(render(node, _table).sql("spark"))
 
-    if plan.root is None or not wanted:
+    if root is None or not wanted:
         return None
     with suppress(Exception):  # at worst the run is slow
-        return staged(plan.root, plan.request, name, types, wanted)
+        return staged(root, request, name, types, wanted)
     return None
 
 

@@ -15,7 +15,7 @@ import sqlglot
 from sqlglot import exp
 
 from tidemark.engine.incremental.measures import Measure, is_small
-from tidemark.engine.incremental.partials import STAGED, Columns, aggregates_of, of_core
+from tidemark.engine.incremental.partials import STAGED, Columns, aggregates_of, of_core, of_the_same_rows
 from tidemark.engine.incremental.peeling import OF_CORE, Peeled, bare, has_levels, is_limited, over
 from tidemark.engine.incremental.safety import TYPE
 from tidemark.engine.incremental.shape import Shape
@@ -97,15 +97,11 @@ def _function(call: exp.Expr) -> exp.Expr:
 
 
 def _sum(call: exp.Expr) -> exp.Expr:
-    return _of_the_same_rows(call, exp.Sum(this=_function(call).this.copy()))
+    return of_the_same_rows(call, exp.Sum(this=_function(call).this.copy()))
 
 
 def _count(call: exp.Expr) -> exp.Expr:
-    return _of_the_same_rows(call, exp.Count(this=_function(call).this.copy(), big_int=True))
-
-
-def _of_the_same_rows(call: exp.Expr, made: exp.Expr) -> exp.Expr:
-    return exp.Filter(this=made, expression=call.expression.copy()) if isinstance(call, exp.Filter) else made
+    return of_the_same_rows(call, exp.Count(this=_function(call).this.copy(), big_int=True))
 
 
 def _follows(mean: exp.Avg) -> bool:

@@ -152,11 +152,14 @@ def _mean(parts: _Parts, call: exp.Expr, value: exp.Expr) -> exp.Expr:
     """Return the mean of small integers, whose sum a double holds."""
     sums: list[exp.Expr] = []
     for function in (exp.Sum, exp.Count):
-        inner: exp.Expr = function(this=value.copy())
-        if isinstance(call, exp.Filter):
-            inner = exp.Filter(this=inner, expression=call.expression.copy())
+        inner = of_the_same_rows(call, function(this=value.copy()))
         sums.append(exp.Sum(this=of_core(parts.partial(inner))))
     return exp.Anonymous(this="try_divide", expressions=sums)
+
+
+def of_the_same_rows(call: exp.Expr, made: exp.Expr) -> exp.Expr:
+    """Return an aggregate with the filter of another one, if that has one."""
+    return exp.Filter(this=made, expression=call.expression.copy()) if isinstance(call, exp.Filter) else made
 
 
 def _top(select: exp.Select, parts: _Parts, types: Columns) -> exp.Select:

@@ -120,20 +120,26 @@ def choose_regions(
     key = [name for name in key if name in columns]
     others = [name for name in root.names if name in columns and name not in key]
     names = [*key, *others]
-    directly = {name: [leaf for leaf in every if _traces(root, leaf, name)] for name in names}
-    known = [name for name in names if all(leaf in directly[name] for leaf in moved) and _varies(root, name)]
-    of_key = _distinct(root, [name for name in known if name in key])
+    traces = {name: [Tracer(root, leaf).column(name) for leaf in every] for name in names}
+    directly = {
+        name: [leaf for leaf, trace in zip(every, traces[name], strict=True) if trace is not None]
+        for name in names
+    }
+    known = [
+        name for name in names if all(leaf in directly[name] for leaf in moved) and _varies(traces[name])
+    ]
+    of_key = _distinct(traces, [name for name in known if name in key])
     if of_key:
         return Regions(root, tuple(of_key), changed, frozenset())
     most = max((len(directly[name]) for name in known), default=0)
-    shared = _distinct(root, [name for name in known if len(directly[name]) == most])
+    shared = _distinct(traces, [name for name in known if len(directly[name]) == most])
     if shared and (most > 1 or len(every) == 1 or not may_join):
         return Regions(root, tuple(shared[:3]), changed, frozenset())
     for some in (key, others) if may_join else ():
         by_join = [
             name
             for name in some
-            if _varies(root, name, may_join=True)
+            if _varies([Tracer(root, leaf, may_join=True).column(name) for leaf in every])
             and all(_traces(root, leaf, name, may_join=True) for leaf in moved)
         ]
         if by_join:
@@ -144,17 +150,18 @@ def choose_regions(
     raise _why(root, moved, key, may_join)
 
 
-def _distinct(root: Node, names: Sequence[str]) -> list[str]:
+Traces = Sequence[exp.Expr | None]  # of a column, in each table
+
+
+def _distinct(traces: Mapping[str, Traces], names: Sequence[str]) -> list[str]:
     """Return columns without those whose touched values are those of an earlier one, as in an equality."""
     found: dict[tuple[str, ...], str] = {}
     for name in names:
-        traces = (Tracer(root, leaf).column(name) for leaf in leaves(root))
-        found.setdefault(tuple(one.sql("spark") if one else "" for one in traces), name)
+        found.setdefault(tuple(one.sql("spark") if one else "" for one in traces[name]), name)
     return [*found.values()]
 
 
-def _varies(root: Node, name: str, *, may_join: bool = False) -> bool:
-    traces = (Tracer(root, leaf, may_join).column(name) for leaf in leaves(root))
+def _varies(traces: Traces) -> bool:
     return any(trace is not None and trace.find(exp.Column) for trace in traces)
 
 

@@ -11,7 +11,6 @@ from tidemark.engine.dbt_core.commands import SILENT, outcome_of
 from tidemark.engine.decision.ways import NEVER
 from tidemark.engine.incremental.analysis import checked, staged_of
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
 from tidemark.engine.incremental.session_catalog import SessionCatalog, types_of
 from tidemark.engine.incremental.stages import ALL
@@ -138,9 +137,12 @@ def _candidate(spark: SparkSession, manifest: Any, node: Any, tables: dict[str, 
 
 def _staged(spark: SparkSession, model: Model) -> Model:
     """Return a model with its query in stages, if there are any."""
-    plans = [choose_plan(model.tree, model.request([table])) for table in model.tables]
     stages = staged_of(
-        plans[0], lambda number: stage_table(model.table, number), lambda sql: types_of(spark, sql), ALL
+        model.tree,
+        model.request(()),
+        lambda number: stage_table(model.table, number),
+        lambda sql: types_of(spark, sql),
+        ALL,
     )
     return replace(model, staged=stages, prefers_stages=stages is not None)
 

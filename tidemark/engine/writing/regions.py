@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tidemark.engine.decision.costs import FEW
 from tidemark.engine.incremental.plan import VALUE
 from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
@@ -37,7 +38,6 @@ class Region:
 
 
 WHOLE = Region()
-MOST_SOUGHT = 300_000  # values, a few megabytes: Spark sends them to all tasks
 
 
 def region_of(executor: Executor, columns: Sequence[str], touched: str, apart: str = "") -> Region:
@@ -64,9 +64,7 @@ def region_of(executor: Executor, columns: Sequence[str], touched: str, apart: s
     )
     is_empty = any(not values.number for values in found.values())
     sought = frozenset(
-        name
-        for name, values in found.items()
-        if not apart and not values.are_listed and values.number <= MOST_SOUGHT
+        name for name, values in found.items() if not apart and not values.are_listed and values.number <= FEW
     )
     return Region(
         f"as present {semi}where {predicate}", predicate, conditions, is_exact, is_empty, first, sought

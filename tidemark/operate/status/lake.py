@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.base.clock import Clock, utc_now
 from tidemark.engine.checkpoints.state import State
-from tidemark.engine.decision.costs import NUMBER, Choices, Measured, choices
+from tidemark.engine.decision.costs import NUMBER, Choices, by_model, choices
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.level import Level, highest
 from tidemark.operate.status.runs import RunStatus, last_run
@@ -48,7 +48,7 @@ def lake_status(spark: SparkSession, project: ProjectWithFeeds, clock: Clock = u
     feeds, tables = feed_states(spark, project, clock), table_states(spark, project, clock)
     run = last_run(spark, project)
     levels = [*(feed.level for feed in feeds), *(table.level for table in tables)]
-    measured = State(spark, project.ops_schema).seconds(NUMBER)
     names = {table.table for table in tables}
-    runs = {name: [Measured(*one) for one in those] for name, those in measured.items() if name in names}
+    measured = by_model(State(spark, project.ops_schema).measured_runs(NUMBER))
+    runs = {name: those for name, those in measured.items() if name in names}
     return LakeStatus(feeds, tables, run, choices(runs), highest([*levels, run.level if run else Level.OK]))

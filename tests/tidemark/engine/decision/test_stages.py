@@ -62,7 +62,7 @@ def test_a_query_gets_the_stages_that_save_reading(
 ) -> None:
     """R2.3: by the way of one step, the sizes, and whether rows of the sources went."""
     request = Request((), {}, frozenset([RAW]), **{"sizes": LARGE, **known})
-    assert stages_wanted(way, request, are_there=are_there) == expected
+    assert stages_wanted(way, request, are_there=lambda: are_there) == expected
     assert bool(expected) is (expected != StagesWanted(needed=False))
 
 

@@ -196,6 +196,7 @@ def test_the_parts_of_groups_are_a_stage(sql: str) -> None:
         "select sale_id, amount from shop.sales",
         "select day, count(*) as sales, count(amount) as paid, sum(amount) as paid_in_all from shop.sales "
         "group by day",
+        "select explode(sequence(1, 3)) as number",  # of no table
         "select day, stddev(pieces) as spread from shop.sales group by day",
         "select day, count(distinct product) as products from shop.sales group by day",
     ],
