@@ -31,10 +31,10 @@ class Case:
 
 CASES = {
     "kill points": Case(
-        "25 of 28 kill points of a run, among them all on Iceberg; 2 of 3 of a landing from PostgreSQL "
+        "26 of 28 kill points of a run, among them all on Iceberg; 2 of 3 of a landing from PostgreSQL "
         "(`nightly=True` in `tests/kills`)",
-        "a kill point of the same stage: write, confirm, merge; on Iceberg, a run that is cut off "
-        "after its merge (`test_iceberg.py`); for the checkpoint, the simulated month; for a first "
+        "a kill point of the same stage: write, confirm; for the merge and the checkpoint, the simulated "
+        "month; on Iceberg, a run that is cut off after its merge (`test_iceberg.py`); for a first "
         "run, the orchestrator's test, in which the first landing is killed; for a full refresh, the "
         "tests that forget the last checkpoint (`test_recovery.py`); for an object store, landings "
         "from it that are not killed (`test_object_store.py`)",
@@ -50,14 +50,14 @@ CASES = {
     ),
     "iceberg": Case(
         "tests whose marker `formats` has Iceberg at night only",
-        "the same test on Delta; reading by version, snapshots and the models of one feed with "
-        "`verify` on Iceberg",
+        "the same test on Delta; reading by version and the models of one feed with `verify` on Iceberg",
     ),
     "delta": Case(
         "tests whose marker `formats` has Delta at night only",
         "the same test on Iceberg, where statements on small tables take a half to a quarter of "
-        "the time; on Delta: an undo that is killed, an audit of partitions, the models of the "
-        "whole project, and the simulated month with its audit, undo, erasure and maintenance",
+        "the time; on Delta: landings that are killed, an audit of partitions, the models of the whole "
+        "project, the shop's models from a database, a killed reader of a topic, and the simulated month "
+        "with its audit, undo, erasure and maintenance",
     ),
     "replay": Case(
         "1 of 3 moments at which a replay of rejected records is killed",

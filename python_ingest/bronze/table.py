@@ -23,6 +23,7 @@ from tidemark.lake.table_format import (
     append_once,
     identity_of,
     location_of,
+    refresh,
     replace_rows,
     table_exists,
     table_format,
@@ -147,6 +148,7 @@ class BronzeTable:
         stamped = self.stamped(rows, batch)
         stamped = stamped if retracting is None else stamped.unionByName(retracting)
         append_once(stamped, self.name, self.writer, batch.batch_id)
+        refresh(self._spark, self.name)  # rows of a stream, or with nanoseconds, are of another session
         self._last_batch = max(self._last_batch or 0, batch.batch_id)
 
     def replace(self, rows: DataFrame, batch: Batch, paths: Sequence[str]) -> None:
@@ -161,6 +163,7 @@ class BronzeTable:
         shift = 0 if kept[0] is None else kept[0] + 1  # row numbers are unique within a batch
         stamped = self.stamped(rows.withColumn("_row_number", f.col("_row_number") + f.lit(shift)), batch)
         replace_rows(stamped, self.name, batch.batch_id, paths)
+        refresh(self._spark, self.name)
 
     def remove(self, batch: Batch) -> None:
         """Delete the rows of a batch."""

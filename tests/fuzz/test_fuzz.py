@@ -26,7 +26,7 @@ from tests.fuzz.files import (
     written,
 )
 
-pytestmark = [pytest.mark.R1, pytest.mark.R5]
+pytestmark = [pytest.mark.R1, pytest.mark.R5, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 AVRO = {
     "type": "record",

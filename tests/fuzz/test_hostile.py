@@ -15,7 +15,7 @@ from python_ingest.files.formats.lines import HOLDS_NUL
 from tests.conftest import MakeFeed
 from tests.night import nightly
 
-pytestmark = [pytest.mark.R1, pytest.mark.R5]
+pytestmark = [pytest.mark.R1, pytest.mark.R5, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 HEAD = b"id,name\n"
 

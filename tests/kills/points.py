@@ -86,14 +86,15 @@ POINTS = (
     Point("confirmed, before dbt", "after", call=CONFIRM, nightly=True),
     Point("before the silver merge", "before", MERGE_SILVER, nightly=True),
     Point("in the silver merge", "writing", MERGE_SILVER, table="silver.people", nightly=True),
-    Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER, core=True),
+    Point("after the silver merge, before its checkpoint", "after", MERGE_SILVER,
+          nightly=True),  # the simulated month has it each time
     Point("between two models", "before", A_GOLD_MODEL, nightly=True),
     Point("in the gold merge", "writing", MERGE_CITIES, table="gold.people_by_city", nightly=True),
     Point("after the gold merge", "after", MERGE_TOTALS, nightly=True),
     Point("while a test runs", "running", A_TEST, nightly=True),
     Point("in on-run-end, before the checkpoints", "before", RECORD, more_comes=True, nightly=True),
     Point("in on-run-end, writing the checkpoints", "writing", RECORD, table="ops.runs", more_comes=True,
-          nightly=True),  # the simulated month has it each time
+          nightly=True),
     Point("after the checkpoints", "after", RECORD, nightly=True),
     Point("half written, on Iceberg", "writing", "", APPEND, BRONZE_TABLE, on_iceberg=True, nightly=True),
     Point("not confirmed, on Iceberg", "before", call=CONFIRM, on_iceberg=True, nightly=True),

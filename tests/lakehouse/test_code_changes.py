@@ -15,7 +15,7 @@ from tidemark.cli.verify import show_verdicts
 from tidemark.engine.project import Project
 from tidemark.engine.verify.verify import Verdict
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 LATEST = "where newest_rank = 1"
 SOUND = "{% macro sound(amount) %}{{ amount }} > 0{% endmacro %}"
 

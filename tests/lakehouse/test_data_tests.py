@@ -104,6 +104,7 @@ def test_tests_of_packages_that_look_at_rows_read_only_those_gained(
     assert [name for name, _ in cases.dbt("test", "--select", "checked").failed] == ["holds_checked_id_0"]
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_tests_run_no_statement_where_their_outcome_is_known(cases: FixtureProject) -> None:
     """R2.3: by the run's own write, or by a query for several; not after somebody else's write."""
     source = cases.create_source("readings_in", COLUMNS)
@@ -124,6 +125,7 @@ def test_tests_run_no_statement_where_their_outcome_is_known(cases: FixtureProje
     assert failed == ["accepted_values_tested_name__a__b__again"]
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_rows_and_totals_of_a_table_share_a_query_and_fail_apart(
     cases: FixtureProject, tmp_path: Path
 ) -> None:
@@ -167,6 +169,7 @@ def why_tests_passed(project: FixtureProject, *command: str, model: str = "teste
     }
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_failures_that_are_let_pass_are_counted_again(cases: FixtureProject) -> None:
     """R1.4: a threshold is one for the whole table, not for each run; and `where` goes with unique."""
     source = cases.create_source(
@@ -182,6 +185,7 @@ def test_failures_that_are_let_pass_are_counted_again(cases: FixtureProject) -> 
     assert failed == {"unique_customers_customer_id", "not_null_customers_name"}
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_rows_of_an_untested_run_are_tested_later(cases: FixtureProject) -> None:
     """R1.4: a later run that prunes to other values does not make it look tested."""
     source = cases.create_source("visits_in", "visit_id string, visit_day date, page string")

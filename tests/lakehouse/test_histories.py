@@ -34,7 +34,7 @@ ROUNDS = 12
 
 
 @pytest.mark.R4
-@pytest.mark.formats(day="delta", night="delta iceberg", core="delta")
+@pytest.mark.formats(day="iceberg", night="delta iceberg", core="iceberg")
 def test_every_batch_ends_in_what_the_whole_history_says(
     spark: SparkSession, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

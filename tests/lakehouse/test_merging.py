@@ -108,6 +108,7 @@ def test_another_grain_rebuilds_the_table(cases: FixtureProject, tmp_path: Path)
     assert cases.rows("tested") == [(1, "a"), (1, "b")]
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_an_unsafe_pruning_is_refused(cases: FixtureProject) -> None:
     """R2.4: a column that the key does not determine would turn a moved row into two."""
     source = cases.create_source("visits_in", VISITS)
@@ -180,6 +181,7 @@ def test_dates_are_rebuilt_from_what_was_read(cases: FixtureProject) -> None:
     assert (date(2025, 1, 1), "not read yet", 1) in cases.rows("visits_a_day")
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.R3
 def test_a_column_that_the_model_gains_appears_with_its_values(cases: FixtureProject, tmp_path: Path) -> None:
     """R3.4: earlier rows get it, too: the table is rebuilt in one commit, even without new source rows."""

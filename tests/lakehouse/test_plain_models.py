@@ -14,7 +14,7 @@ from tidemark.cli.verify import show_verdicts
 from tidemark.engine.explain import explain
 from tidemark.engine.verify.verify import verify
 
-pytestmark = [pytest.mark.R1, pytest.mark.R2]
+pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 PLAIN = """{{ config(unique_key='amount') }}
 select
     amount,
@@ -180,6 +180,7 @@ def test_the_message_of_a_failed_model_has_no_internals(guarded: Guarded, models
             assert word not in message, message
 
 
+@pytest.mark.formats(day="delta", night="delta")
 def test_a_plain_model_reads_a_table_without_versions(guarded: Guarded, models: Path) -> None:
     """R2.2: it is read in full each time, and proved against the table as it is."""
     (models / "loose.yml").write_text(LOOSE)

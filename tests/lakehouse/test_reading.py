@@ -218,6 +218,7 @@ def test_a_source_with_a_cleaned_log_is_read_in_full(guarded: Guarded) -> None:
     assert guarded.rows("guarded") == [(1, 5), (2, 5), (3, 5)]
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.core
 def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixtureProject) -> None:
     """R2.1, R2.4: ties, late rows within the lookback, rows without a time; the mark moves on only."""
@@ -247,6 +248,7 @@ def test_a_watermark_filter_reads_sources_that_have_no_versions(cases: FixturePr
     assert len(cases.rows("by_watermark")) == 1
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_source_that_was_empty_at_first(cases: FixtureProject) -> None:
     """R2.1: no mark yet is a mark too: the next run reads what came; only a column new to it stops."""
     source = f"{cases.prefix}_bronze.plain_in"

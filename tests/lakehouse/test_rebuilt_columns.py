@@ -16,7 +16,7 @@ from tests.lakehouse.test_plain_models import PLAIN
 from tidemark.engine.project.build import Built
 from tidemark.engine.verify.verify import verify
 
-pytestmark = [pytest.mark.R1, pytest.mark.R3]
+pytestmark = [pytest.mark.R1, pytest.mark.R3, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 DOUBLED = """      - name: doubled
         data_type: int
         description: Twice the amount.

@@ -44,7 +44,7 @@ def test_an_interrupted_run_is_completed_by_the_next_one(guarded: Guarded) -> No
 
 
 @pytest.mark.R4
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_replaced_source_is_read_in_full(guarded: Guarded) -> None:
     """R1.5, R4.2: rows deleted from it, a layer rebuilt, or another table of its name: gaps are detected."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")

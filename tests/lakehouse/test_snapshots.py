@@ -11,7 +11,7 @@ from tests.lakehouse.conftest import FixtureProject
 
 
 @pytest.mark.R2
-@pytest.mark.formats(day="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_snapshot_keeps_what_was(cases: FixtureProject, table_format: str) -> None:
     """R2.2: a changed row gets a new state, a deleted one ends; nothing new commits nothing on Delta.
 

@@ -51,7 +51,7 @@ def staged(spark: SparkSession, prefix: str, table_format: str, monkeypatch: pyt
 
 
 @pytest.mark.core
-@pytest.mark.formats(day="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_accepted_and_rejected_rows_are_read_once_by_their_changes(staged: Staged, table_format: str) -> None:
     """R1.4, R2.2: through two ephemeral models; a plain query folds the same staging model."""
     staged.land((1, " 5"), (2, "x"))
@@ -122,6 +122,7 @@ def test_a_staging_model_of_several_tables_is_refused(staged: Staged) -> None:
     assert "bronze" not in message
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_empty_runs_and_changed_code(staged: Staged, tmp_path: Path) -> None:
     """R2.2: `--empty` builds the schema; an edited staging model builds its readers again."""
     staged.land((1, "5"), (2, "x"))

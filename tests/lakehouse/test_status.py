@@ -22,7 +22,7 @@ from tidemark.operate.status.level import Level
 from tidemark.operate.status.tables import TableStatus, table_states
 from tidemark.project_with_feeds import ProjectWithFeeds
 
-pytestmark = pytest.mark.R4
+pytestmark = [pytest.mark.R4, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 DAY = timedelta(days=1)
 
 

@@ -84,7 +84,7 @@ def test_a_run_is_undone_and_run_again(
     assert {table.message for table in guarded.dbt("build").tables} == {"no change"}
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_killed_undo_is_completed_or_corrected(guarded: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.5: after the first table, and before the record: the same command finishes it, a run corrects it."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")

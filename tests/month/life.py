@@ -32,8 +32,8 @@ MODELS = Path("models")
 BY_CITY = MODELS / "gold/people_by_city.sql"
 TABLES = ("silver.people", "bronze.people", "gold.people_by_city", "ops.runs", "gold.people_kept")
 KILLS = (
-    "in on-run-end, writing the checkpoints",
     "after the silver merge, before its checkpoint",
+    "in on-run-end, writing the checkpoints",
     "half written",
     "written but not confirmed",
 )

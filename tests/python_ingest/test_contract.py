@@ -15,7 +15,7 @@ from python_ingest.bronze.widening import widened
 from tests.conftest import FeedFolder, MakeFeed
 from tidemark.base.errors import LandingError
 
-pytestmark = [pytest.mark.R1, pytest.mark.R3]
+pytestmark = [pytest.mark.R1, pytest.mark.R3, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 
 def _events(people: FeedFolder) -> list[tuple[Any, ...]]:
@@ -93,6 +93,7 @@ def test_eight_orders_of_a_header_in_one_batch(make_feed: MakeFeed) -> None:
     assert people.rows(*values) == [tuple(values.values())] * 8
 
 
+@pytest.mark.formats(day="delta", night="delta")
 def test_types_widen_in_bronze(make_feed: MakeFeed, spark: SparkSession) -> None:
     """R3.4: a wider type widens the column where nothing can be lost; another one sets the file aside."""
     columns = {"id": "int", "price": "decimal(6,2)", "place": "struct<city:string>"}

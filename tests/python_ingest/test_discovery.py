@@ -85,6 +85,7 @@ def test_young_files_wait(make_feed: MakeFeed) -> None:
     assert people.land().files == 1
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.R1
 def test_a_backlog_is_landed_in_batches_the_oldest_first(make_feed: MakeFeed) -> None:
     """R1.1: bounded by files and by bytes; a file larger than the bound is a batch of its own."""
@@ -96,6 +97,7 @@ def test_a_backlog_is_landed_in_batches_the_oldest_first(make_feed: MakeFeed) ->
     assert people.rows("id", "_batch_id") == [("0", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 4)]
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.R1
 @pytest.mark.parametrize("policy", ["reland", "ignore", "error"])
 def test_a_file_that_changes_in_place(make_feed: MakeFeed, policy: str) -> None:
@@ -130,6 +132,7 @@ def test_names_are_encoded_as_java_does(spark: SparkSession, people: FeedFolder)
     assert len(set(people.rows("_source_file"))) == len(NAMES)
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 @pytest.mark.R1
 def test_files_that_hadoop_does_not_list_are_reported(people: FeedFolder) -> None:
     """R1.4: a name with invalid bytes, a broken or circular link: set aside, recorded once."""

@@ -13,7 +13,7 @@ from python_ingest.feeds.file_formats import FILE_FORMATS
 from python_ingest.files import contents
 from tests.conftest import MakeFeed
 
-pytestmark = [pytest.mark.R1, pytest.mark.R5]
+pytestmark = [pytest.mark.R1, pytest.mark.R5, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 JSON_COLUMNS = {
     "id": "bigint",

@@ -13,7 +13,7 @@ from tests.conftest import FeedFolder, MakeFeed
 from tests.python_ingest.test_declarations import source
 from tidemark.base.errors import DeclarationError, LandingError
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 COLUMNS = {"state": "string", "country": "string", "cases": "string", "updated_at": "string"}
 HEADER = "state,country,cases,updated_at\n"

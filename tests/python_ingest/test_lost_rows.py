@@ -220,6 +220,7 @@ def test_a_cleaned_log_is_counted_once(people: FeedFolder, monkeypatch: pytest.M
     assert _doubt(people) == ""
 
 
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_replayed_records_and_older_versions_of_a_file_are_counted(make_feed: MakeFeed) -> None:
     """R1.5: a replayed record comes back under its batch; what a file held before it changed cannot."""
     people = make_feed(on_lost_rows="land_again")

@@ -28,7 +28,7 @@ from python_ingest.ops.ingested_files import IngestedFiles
 from tests.conftest import FeedFolder, MakeFeed
 from tidemark.base.errors import PackedError
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 ONE = "id,name\n1,Ada\n"
 OFFICE = "http://schemas.openxmlformats.org"

@@ -12,7 +12,7 @@ from python_ingest.files.progress import Progress, shown
 from tests.conftest import MakeFeed
 from tidemark.base.output import Output
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 
 def test_progress_is_reported_after_each_batch(

@@ -17,7 +17,7 @@ from tests.night import is_night
 from tidemark.base.errors import LandingError
 from tidemark.cli.export_rejected import write_rejected
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 
 def _rejected(people: FeedFolder, *columns: str) -> list[tuple[Any, ...]]:

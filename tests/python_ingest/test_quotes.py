@@ -23,7 +23,7 @@ from python_ingest.files.landing import Lander
 from tests.conftest import FeedFolder, MakeFeed
 from tests.fuzz.files import drawn, spanning_rows, written
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 COLUMNS = {"id": "string", "n": "string", "note": "string"}
 WIDTH = "expected 3 fields, as in the header"

@@ -30,7 +30,7 @@ from tests.conftest import FeedFolder, MakeFeed
 from tidemark.base.errors import LandingError
 from tidemark.base.output import output
 
-pytestmark = [pytest.mark.R1, pytest.mark.R5]
+pytestmark = [pytest.mark.R1, pytest.mark.R5, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 NANOS = 1_700_000_000_123_456_000
 MOMENT = dt.datetime(2023, 11, 14, 22, 13, 20, 123456)  # as Spark returns it
 LATER = "2023-11-14T22:13:20.123456789"
@@ -63,6 +63,7 @@ def with_fields(people: FeedFolder, fields: dict[str, str]) -> FeedFolder:
     return FeedFolder(people.spark, feeds_of([node])["people"], people.folder, people.ops_schema)
 
 
+@pytest.mark.formats(day="delta", night="delta")
 def test_json_values_that_do_not_fit_are_counted(make_feed: MakeFeed) -> None:
     """R1.4: `jints`: one file is answered from Delta's log; `jcase`: names differ in letter case only."""
     types = {

@@ -81,6 +81,17 @@ def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
         writing.mode("append").saveAsTable(table)
 
 
+def refresh(spark: SparkSession, table: str) -> None:
+    """Let a session see what another one has written: Iceberg caches tables in each session.
+
+    Args:
+        spark: the session that is to read the table.
+        table: `schema.name`.
+    """
+    if table_format(spark) == ICEBERG:
+        spark.catalog.refreshTable(table)
+
+
 def snapshots_of(spark: SparkSession, table: str) -> list[Any]:
     """Return an Iceberg table's snapshots, newest first: the current one, its parent and so on.
 

@@ -74,7 +74,9 @@ MakeTopic = Callable[..., Topic]
 
 
 @pytest.fixture
-def make_topic(spark: SparkSession, broker: Kafka, prefix: str, monkeypatch: pytest.MonkeyPatch) -> MakeTopic:
+def make_topic(
+    spark: SparkSession, broker: Kafka, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
+) -> MakeTopic:
     """Declare a feed `events` from a topic; it is created unless `partitions` is 0."""
     monkeypatch.setenv("TIDEMARK_CONNECTION_STREAM", broker.url)
 

@@ -110,7 +110,7 @@ MakeSource = Callable[..., Source]
 
 @pytest.fixture
 def make_source(
-    spark: SparkSession, server: Postgres, prefix: str, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, server: Postgres, prefix: str, table_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MakeSource]:
     """Make a database and declare a feed of its table `orders`."""
     opened: list[psycopg.Connection[Any]] = []

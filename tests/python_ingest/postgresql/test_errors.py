@@ -13,7 +13,7 @@ from python_ingest.postgresql import reading
 from tests.python_ingest.postgresql.conftest import MakeSource, Source
 from tidemark.base.errors import LandingError, TidemarkError
 
-pytestmark = pytest.mark.R3
+pytestmark = [pytest.mark.R3, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 
 def stops(source: Source, message: str) -> LandingError:

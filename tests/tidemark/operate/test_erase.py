@@ -33,7 +33,7 @@ from tidemark.operate.erasure.person import parsed_key
 from tidemark.operate.erasure.search import BEGINNING, files_below, search, searchable
 from tidemark.operate.erasure.written_files import clean, folders_of
 
-pytestmark = pytest.mark.R1
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 EMAIL = "wilhelmina.quandary@example.org"
 SECRET = "a secret of these tests"  # noqa: S105
 
