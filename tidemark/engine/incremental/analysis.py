@@ -160,6 +160,10 @@ def checked(spark: Spark, parsed: Parsed) -> None:
     Raises:
         Unsupported: for such a query.
     """
+    for given, as_read in parsed.readings:
+        text = plain(given)
+        if not _is_read_as(spark, text, spark.analysed(text), as_read.copy()):
+            raise Unsupported("a lateral subquery that Tidemark does not read as Spark does")
     for given, tree in parsed.parts:
         text = plain(given)
         plan = spark.analysed(text)
@@ -178,7 +182,11 @@ def checked(spark: Spark, parsed: Parsed) -> None:
 
 def _is_same(spark: Spark, sql: str, plan: Analysed, tree: Node) -> bool:
     """Return whether a tree means to Spark what a query does."""
-    written = _without_aliases(render(tree, _table)).sql("spark")
+    return _is_read_as(spark, sql, plan, render(tree, _table))
+
+
+def _is_read_as(spark: Spark, sql: str, plan: Analysed, query: exp.Query) -> bool:
+    written = _without_aliases(query).sql("spark")
     return spark.analysed(written).text == plan.text and not _texts(sql) - _texts(written)
 
 

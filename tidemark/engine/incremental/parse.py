@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlglot import exp
@@ -14,6 +14,7 @@ from sqlglot.optimizer.scope import build_scope
 from sqlglot.schema import MappingSchema
 
 from tidemark.engine.incremental.idle_limits import without_idle_limits
+from tidemark.engine.incremental.laterals import has_laterals, without_laterals
 from tidemark.engine.incremental.notation import (
     read,
     refuse_unreadable,
@@ -49,10 +50,13 @@ class Parsed:
         tree: its tree, in which views are opened, without limits that change nothing.
         parts: the text of the query and of each view below it, with a tree in which views are tables. The
             caller can ask Spark whether both mean the same.
+        readings: the texts with lateral subqueries, and as what sqlglot reads them: both have to mean the
+            same, too. Their `parts` have the text without lateral subqueries.
     """
 
     tree: Node
     parts: tuple[tuple[str, Node], ...]
+    readings: tuple[tuple[str, exp.Query], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,15 @@ def parse(sql: str, catalog: Catalog) -> Parsed:
         Unsupported: if the query cannot be parsed, reads something else than tables, or calls a function
             that Spark does not know as one of its own.
     """
-    opened: list[str] = []
-    tree = _tree(sql, catalog, opened)
-    if not opened:
-        return Parsed(without_idle_limits(tree), ((sql, tree),))
-    closed = Closed(catalog)
-    return Parsed(
-        without_idle_limits(tree), tuple((text, _tree(text, closed, [])) for text in (sql, *opened))
-    )
+    first = _Reading(catalog)
+    tree = first.tree(sql)
+    closed = _Reading(Closed(catalog))
+    texts = (sql, *first.opened)
+    trees = [closed.tree(text) for text in texts] if first.opened else [tree]
+    readings = {**first.readings, **closed.readings}
+    as_joins = [readings[text][1] if text in readings else text for text in texts]
+    given = tuple((text, as_read) for text, (as_read, _) in readings.items())
+    return Parsed(without_idle_limits(tree), tuple(zip(as_joins, trees, strict=True)), given)
 
 
 def tree_of(sql: str, catalog: Catalog) -> Node:
@@ -102,43 +107,69 @@ def tree_of(sql: str, catalog: Catalog) -> Node:
     Raises:
         Unsupported: as `parse` does.
     """
-    return _tree(sql, Closed(catalog), [])
+    return _Reading(Closed(catalog)).tree(sql)
 
 
-def _tree(sql: str, catalog: Catalog, opened: list[str]) -> Node:
-    try:
-        query = _qualified(sql, catalog, opened)
-        scope = build_scope(annotate_types(query, schema=_schema(query, catalog), dialect=DIALECT))
-    except SqlglotError as error:
-        raise Unsupported(unreadable(error)) from None
-    if scope is None:
-        raise Unsupported("a statement that is not a query")
-    return build(scope)
+@dataclass
+class _Reading:
+    """A query and the views below it, as they are read.
 
+    Attributes:
+        catalog: describes the tables and functions.
+        opened: the queries of the views.
+        readings: the texts with lateral subqueries: as sqlglot reads them, and without these.
+    """
 
-def _qualified(sql: str, catalog: Catalog, opened: list[str]) -> exp.Query:
-    parsed = read(plain(sql))
-    note_lines(parsed)
-    refuse_unreadable(parsed)
-    parsed = resolved(parsed, lambda table: _columns(table, catalog))
-    query = qualify(parsed, schema=_schema(parsed, catalog), dialect=DIALECT)
-    query = without_using(query)
-    query = _without_ctes(query)
-    for function in query.find_all(exp.Anonymous):
-        function.meta["group"] = catalog.group(function.name)
-        if not function.meta["group"]:
-            raise Unsupported(f"the function {function.name}()")
-    for table in list(query.find_all(exp.Table)):
-        below = catalog.view(_name(table))
-        if below is not None:
-            opened.append(below)
-            inside = _qualified(below, catalog, opened)
-            if [name.lower() for name in inside.named_selects] != list(_columns(table, catalog)):
-                raise Unsupported(f"the column list of the view {_name(table)}")
-            table.replace(inside.subquery(table.args["alias"].copy()))
-        else:
-            table.meta["columns"] = _columns(table, catalog)
-    return query
+    catalog: Catalog
+    opened: list[str] = field(default_factory=list)
+    readings: dict[str, tuple[exp.Query, str]] = field(default_factory=dict)
+
+    def tree(self, sql: str) -> Node:
+        """Return the tree of a query.
+
+        Raises:
+            Unsupported: as `parse` does.
+        """
+        try:
+            query = self._qualified(sql)
+            scope = build_scope(annotate_types(query, schema=_schema(query, self.catalog), dialect=DIALECT))
+        except SqlglotError as error:
+            raise Unsupported(unreadable(error)) from None
+        if scope is None:
+            raise Unsupported("a statement that is not a query")
+        return build(scope)
+
+    def _qualified(self, sql: str) -> exp.Query:
+        catalog = self.catalog
+        parsed = read(plain(sql))
+        note_lines(parsed)
+        refuse_unreadable(parsed)
+        parsed = resolved(parsed, lambda table: _columns(table, catalog))
+        query = qualify(parsed, schema=_schema(parsed, catalog), dialect=DIALECT)
+        query = without_using(query)
+        query = _without_ctes(query)
+        for function in query.find_all(exp.Anonymous):
+            function.meta["group"] = catalog.group(function.name)
+            if not function.meta["group"]:
+                raise Unsupported(f"the function {function.name}()")
+        if has_laterals(query):
+            as_read = query.copy()
+            without_laterals(query)
+            self.readings[sql] = as_read, query.sql(DIALECT)
+        for table in list(query.find_all(exp.Table)):
+            self._open(table)
+        return query
+
+    def _open(self, table: exp.Table) -> None:
+        below = self.catalog.view(_name(table))
+        if below is None:
+            table.meta["columns"] = _columns(table, self.catalog)
+            return
+        self.opened.append(below)
+        inside = self._qualified(below)
+        if [name.lower() for name in inside.named_selects] != list(_columns(table, self.catalog)):
+            raise Unsupported(f"the column list of the view {_name(table)}")
+        table.replace(inside.subquery(table.args["alias"].copy()))
 
 
 def _schema(query: exp.Expr, catalog: Catalog) -> MappingSchema:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from tidemark.engine.incremental.equalities import equalities
 from tidemark.engine.incremental.plan import NESTED
 from tidemark.engine.incremental.shape import Shape, refuse_set_operation, refuse_unsupported
 from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation
 from tidemark.engine.incremental.unsupported import Unsupported
 
-KEEPS_ONE = ("from", "semi", "anti")  # sides of a join that give no row twice
+JOINED, FILTERING = ("from", "inner", "cross", "left"), ("semi", "anti")  # sides of joins
 GENERATORS = "generator_funcs"  # Spark's group of functions that give several rows for one
 Keys = Mapping[str, Sequence[str]]
 
@@ -20,7 +21,7 @@ def proven_key(node: Node, known: Keys) -> tuple[str, ...] | None:
     """Return columns whose values occur once in a query's result; None if the query proves none.
 
     They are the columns of GROUP BY, all columns of SELECT DISTINCT and of UNION, and the key of a table of
-    which each row gives at most one row.
+    which each row gives at most one row: it is joined with others by their keys.
 
     Args:
         node: the query.
@@ -69,12 +70,40 @@ def _of_block(block: Block, known: Keys) -> tuple[str, ...] | None:
 
 
 def _of_source(block: Block, known: Keys) -> tuple[str, ...] | None:
-    """Return the key of the one source whose rows a block gives once each, under the names of its columns."""
-    first = [item for item in block.items.values() if item.side == "from"]
-    if len(first) != 1 or any(item.side not in KEEPS_ONE for item in block.items.values()):
+    """Return the key of a source whose rows a block gives once each, under the names of its columns."""
+    joined = {item.alias for item in block.items.values() if item.side in JOINED}
+    if len(joined) + sum(item.side in FILTERING for item in block.items.values()) < len(block.items):
         return None
-    key = proven_key(first[0].node, known)
-    return key and _named(block, [exp.column(name, table=first[0].alias) for name in key])
+    keys = {name: proven_key(one.node, known) for name, one in block.items.items() if name in joined}
+    for alias, key in keys.items():
+        if not key or block.items[alias].side == "left" or _found_from(alias, block, keys) != joined:
+            continue
+        if named := _named(block, [exp.column(name, table=alias) for name in key]):
+            return named
+    return None
+
+
+def _found_from(first: str, block: Block, keys: Mapping[str, tuple[str, ...] | None]) -> set[str]:
+    """Return the sources of which each row of the first one finds at most one row, by their keys."""
+    found = {first}
+    if len(keys) == 1:
+        return found
+    equal = [one for one in equalities(block) if one.same_type and isinstance(one.left, exp.Column)]
+    while True:
+        more = {
+            alias
+            for alias, key in keys.items()
+            if key
+            and {name.lower() for name in key}
+            <= {
+                one.left.name.lower()
+                for one in equal
+                if one.sources[0] == alias and one.sources[1] in found and one.owner in ("", alias)
+            }
+        }
+        if more <= found:
+            return found
+        found |= more
 
 
 def _named(block: Block, wanted: Sequence[exp.Expr]) -> tuple[str, ...] | None:

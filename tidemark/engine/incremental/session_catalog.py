@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 NOTATION = ("EliminateSubqueryAliases", "EliminateView")
 RULES = ("BooleanSimplification", "RemoveRedundantAliases", "RemoveNoopOperators")
 # a join without a condition, and one whose condition is true
+LATERAL = re.compile(r"^([\s:+|'-]*LateralJoin .*, )Cross(?=,|$)", re.MULTILINE)
 CROSS = re.compile(r"^([\s:+|'-]*)Join (?:Cross|Inner, true)(?=,|$)", re.MULTILINE)
 UNIT = re.compile(r"(date_trunc|timestampdiff|timestampadd)\(\w+,|trunc\([^()]*, \w+\)", re.IGNORECASE)
 OPERATOR = r"^[\s:+|'-]*{} \["
@@ -94,7 +95,7 @@ def of_notation(plan: str) -> str:
 
     Where columns name fields of a struct, case is a part of the result: `to_json(struct(Id))`.
     """
-    plan = CROSS.sub(r"\1Join Inner", plan).replace("!", "")
+    plan = CROSS.sub(r"\1Join Inner", LATERAL.sub(r"\1Inner", plan)).replace("!", "")
     if "struct" not in plan.lower():
         return in_order(plan.lower())
     return in_order(UNIT.sub(lambda found: found[0].lower(), plan))

@@ -87,16 +87,16 @@ def refuse_set_operation(node: SetOperation) -> None:
 def _groups(block: Block) -> list[exp.Expr] | None:
     group = block.select.args.get("group")
     if group is None:
-        aggregates = any(_has_aggregate(one) for one in block.outputs.values()) or block.select.args.get(
+        aggregates = any(has_aggregate(one) for one in block.outputs.values()) or block.select.args.get(
             "having"
         )
         return [] if aggregates else None
     if group.args.get("all"):
-        return [one for one in block.outputs.values() if not _has_aggregate(one)]
+        return [one for one in block.outputs.values() if not has_aggregate(one)]
     return list(group.expressions)
 
 
-def _has_aggregate(expression: exp.Expr) -> bool:
+def has_aggregate(expression: exp.Expr) -> bool:
     """Return whether an expression has an aggregate function that is not computed over a window."""
     for found in expression.find_all(exp.AggFunc, exp.Anonymous):
         if isinstance(found, exp.Anonymous) and found.meta.get("group") != AGGREGATES:

@@ -33,6 +33,25 @@ KNOWN = {"a.log": ["ID"]}
         ("select id, explode(array(1, 2)) as one from a.log", None),
         ("select l.id from a.log as l join a.log as r on l.day = r.day", None),
         ("select l.id from a.log as l left semi join a.log as r on l.day = r.day", ("id",)),
+        ("select l.id from a.log as l join a.log as r on l.day = r.id", None),  # of another type
+        ("select l.id from a.log as l join a.log as r on l.id = r.id", ("id",)),
+        ("select l.id from a.log as l left join a.log as r on l.id = r.id and r.day is null", ("id",)),
+        ("select l.id from a.log as l, a.log as r where l.id = r.id", ("id",)),
+        ("select r.id from a.log as l left join a.log as r on l.id = r.id", None),  # NULL several times
+        ("select r.id from a.log as l join a.log as r on l.id = r.id", ("id",)),
+        ("select l.id from a.log as l right join a.log as r on l.id = r.id", None),
+        ("select l.id from a.log as l full join a.log as r on l.id = r.id", None),
+        ("select l.id from a.log as l join a.log as r on l.id = r.id or l.day = r.day", None),
+        (
+            "select l.id from a.log as l left join a.log as m on l.id = m.id join a.log as r on m.id = r.id",
+            ("id",),
+        ),
+        ("select l.id from a.log as l join a.log as m on true join a.log as r on m.id = r.id", None),
+        (
+            "select l.id, n from a.log as l left join (select id, count(*) as n from a.log group by id) as c "
+            "on c.id = l.id",
+            ("id",),
+        ),
     ],
 )
 def test_a_query_proves_its_key(sql: str, key: tuple[str, ...] | None) -> None:
