@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from sqlglot import exp
 
@@ -82,7 +82,8 @@ def null_supplied(block: Block) -> set[str]:
     return found
 
 
-def equalities(block: Block) -> list[Equality]:
+@lru_cache(maxsize=500)  # a search for touched columns asks for those of a block hundreds of times
+def equalities(block: Block) -> tuple[Equality, ...]:
     """Return the equalities of a block's joins, conditions and correlated subqueries, each both ways."""
     found = [one for part in block.where for one in _both_ways(part, block, lambda one, other: "")]
     sides = {item.side for item in block.items.values()}
@@ -92,7 +93,7 @@ def equalities(block: Block) -> list[Equality]:
             found += _both_ways(part, block, partial(_owner, item))
     for nested in block.nested.values():
         found += list(_of_nested(block, nested.alias))
-    return found
+    return tuple(found)
 
 
 def _owner(item: Item, one: str, other: str) -> str:

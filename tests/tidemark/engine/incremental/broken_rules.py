@@ -86,6 +86,7 @@ def _row_by_row(patch: pytest.MonkeyPatch) -> None:
 
 
 def _inner(patch: pytest.MonkeyPatch) -> None:
+    equalities.equalities.cache_clear()
     for place in (trace, equalities, links):
         if hasattr(place, "null_supplied"):
             patch.setattr(place, "null_supplied", lambda block: set())
