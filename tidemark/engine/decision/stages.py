@@ -12,7 +12,7 @@ from tidemark.engine.decision.ways import ALWAYS, AUTO
 from tidemark.engine.incremental.plan import Request
 from tidemark.engine.incremental.stages import StagesWanted
 
-STAGED_BYTES = 256 * 1024**2  # below, a full computation takes no longer than the statements of a stage
+STAGED_BYTES = 1024**3  # below, a full computation takes no longer than the statements of a stage
 
 
 FEW_GROUPS = 1000  # times the bytes of the model's table in the sources: a group has many rows
