@@ -89,12 +89,12 @@ def _lateral_of(join: exp.Join) -> _Lateral:
         raise Unsupported(REFUSED, inner)
     if {name for name, value in inner.args.items() if value} - KEPT:
         raise Unsupported(REFUSED, inner)
-    outer = _sources(select)
+    outer, own = _sources(select), {name for one in inner.find_all(exp.Select) for name in _sources(one)}
     is_repeated = any(alias in _sources(one) for one in select.find_all(exp.Select) if one is not select)
-    if is_repeated or any(outer & _sources(one) for one in inner.find_all(exp.Select)):
+    if is_repeated or outer & own:
         raise Unsupported("a lateral subquery with a name that another table has, too", inner)
     pairs = list(_taken_pairs(inner, outer))
-    if inner.args.get("from_") and (not pairs or _tables(inner) & outer):
+    if inner.args.get("from_") and (not pairs or _tables(inner) - own - {""}):
         raise Unsupported(REFUSED, inner)
     return _Lateral(alias, join, select, inner, [one for one, _ in pairs], [one for _, one in pairs])
 
@@ -149,7 +149,7 @@ def _substitute(lateral: _Lateral, on: exp.Expr | None) -> None:
 def _aggregate(lateral: _Lateral) -> None:
     """Group by the keys; what is computed of the aggregates is computed outside, of no row as well."""
     inner, values, outputs = lateral.inner, list[exp.Expr](), dict[str, exp.Expr]()
-    if inner.args.get("limit") or any(one.find(exp.Select) for one in inner.expressions):
+    if inner.args.get("limit") or any(one.find(exp.Select, exp.Window) for one in inner.expressions):
         raise Unsupported(REFUSED, inner)
 
     def outside(one: exp.Expr) -> exp.Expr:

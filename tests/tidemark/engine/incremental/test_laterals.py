@@ -53,6 +53,9 @@ ALIKE = (
     "(select max(d.x) from b as d where d.k = b.k)) as l",
 )
 REFUSED = (
+    "select a.id, l.n from a, lateral (select sum(count(*)) over () as n from b where b.k = a.k) as l",
+    "select a.id, l.n from a, lateral (select m.n from b, lateral (select count(*) as n from b as c "
+    "where c.k = b.k and c.x = a.id) as m where b.k = a.k) as l",
     "select a.id, l.n from a, lateral (select count(*) as n from b where b.k < a.k) as l",
     "select a.id, l.n from a, lateral (select count(*) as n from b) as l",
     "select a.id, l.n from a, lateral (select count(*) + a.k as n from b where b.k = a.k) as l",
