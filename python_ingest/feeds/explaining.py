@@ -9,10 +9,12 @@ from pydantic import ValidationError
 
 from python_ingest.feeds.external_kinds import CONNECTORS, external_keys
 from python_ingest.feeds.file_formats import FILE_FORMATS
+from python_ingest.feeds.strict import NO_NUMBER
 from tidemark.base.errors import DeclarationError
 
 PII = "personal columns"
 KEY = "columns of the key"
+OF_NUMBERS = ("int_parsing", "int_type", "int_from_float", "float_parsing", "float_type")  # words of pydantic
 NO_TEXT = "its files hold text, so bronze keeps text"
 
 FIXES = {
@@ -57,6 +59,8 @@ def explained(node: Mapping[str, Any], error: ValidationError) -> DeclarationErr
     fix = next((FIXES[part] for part in reversed(path) if part in FIXES), FIXES["columns"])
     if NO_TEXT in problem:
         fix = "Set `data_type: string` here and cast the column in its silver model."
+    elif path[-1] not in FIXES and (NO_NUMBER in problem or first["type"] in OF_NUMBERS):
+        fix = f"Set `{path[-1]}` to a number; see docs/{_page(node)}."
     elif path[0] == "external" and path[-1] not in FIXES:
         part = next((part for part in ("options", "contract") if part in path), None)
         known = external_keys(node["external"], part)

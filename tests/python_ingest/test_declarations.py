@@ -75,6 +75,21 @@ def test_a_partition_is_no_column_of_the_files() -> None:
             "Write it as 64 MB",
         ),
         (
+            {"external": {"location": "x", "file_format": "csv", "max_bytes": True}},
+            "external.max_bytes",
+            "Write it as 64 MB",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "max_files": True}},
+            "external.max_files",
+            "Set `max_files` to a number; see docs/landing.md",
+        ),
+        (
+            {"external": {"location": "x", "file_format": "csv", "max_files": "many"}},
+            "external.max_files",
+            "Set `max_files` to a number; see docs/landing.md",
+        ),
+        (
             {"external": {"location": "x", "file_format": "csv", "pattern": "../*.csv"}},
             "external.pattern",
             "Give a pattern",
