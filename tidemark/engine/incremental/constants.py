@@ -13,6 +13,8 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from tidemark.engine.incremental.splicing import closing
+
 MAX_ROWS = 100  # rows; each one is a level of the tree
 ENDS = (TokenType.R_PAREN, TokenType.SEMICOLON)
 
@@ -46,15 +48,12 @@ def _end(tokens: Sequence[Token], index: int) -> int | None:
     """Return the place of the last token of `(…), (…)` at a place; None if it is not a list of rows alone."""
     place = index
     while place < len(tokens) and tokens[place].token_type == TokenType.L_PAREN:
-        depth = 0
-        while place < len(tokens):
-            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[place].token_type, 0)
-            if depth == 0:
-                break
-            place += 1
-        if place + 1 >= len(tokens) or tokens[place + 1].token_type != TokenType.COMMA:
-            return min(place, len(tokens) - 1)
-        place += 2
+        last = closing(tokens, place)
+        if last is None:
+            return len(tokens) - 1
+        if last + 1 >= len(tokens) or tokens[last + 1].token_type != TokenType.COMMA:
+            return last
+        place = last + 2
     return None
 
 

@@ -12,6 +12,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from tidemark.engine.incremental.literals import Change
+from tidemark.engine.incremental.splicing import closing
 
 SOURCES = (TokenType.FROM, TokenType.JOIN)
 AFTER_SOURCES = (
@@ -37,9 +38,9 @@ def selects(tokens: Sequence[Token], sql: str) -> Iterator[Change]:
         name, opening = tokens[index : index + 2]
         if opening.token_type != TokenType.L_PAREN or name.text.lower() not in FUNCTIONS:
             continue
-        last = _closing(tokens[index + 1 :])
-        if last and (select := _select(sql[name.start : last.end + 1])):
-            yield name.start, last.end, select
+        last = closing(tokens, index + 1)
+        if last and (select := _select(sql[name.start : tokens[last].end + 1])):
+            yield name.start, tokens[last].end, select
 
 
 def _of_sources(tokens: Sequence[Token]) -> Iterator[int]:
@@ -55,15 +56,6 @@ def _of_sources(tokens: Sequence[Token]) -> Iterator[int]:
             lists_sources[-1] = kind in SOURCES
         if kind in SOURCES or (kind == TokenType.COMMA and lists_sources[-1]):
             yield index + 1
-
-
-def _closing(tokens: Sequence[Token]) -> Token | None:
-    depth = 0
-    for one in tokens:
-        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(one.token_type, 0)
-        if depth == 0:
-            return one
-    return None
 
 
 def _select(text: str) -> str:
