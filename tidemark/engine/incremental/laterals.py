@@ -77,7 +77,9 @@ class _Lateral:
 
     def columns(self) -> Iterator[exp.Column]:
         """Yield its columns where the query outside reads them."""
-        yield from (one for one in list(self.select.find_all(exp.Column)) if one.table == self.alias)
+        for one in list(self.select.find_all(exp.Column)):
+            if one.table == self.alias and not _is_of(one, self.select, below=True):
+                yield one
 
 
 def _lateral_of(join: exp.Join) -> _Lateral:
@@ -89,12 +91,8 @@ def _lateral_of(join: exp.Join) -> _Lateral:
         raise Unsupported(REFUSED, inner)
     if {name for name, value in inner.args.items() if value} - KEPT:
         raise Unsupported(REFUSED, inner)
-    outer, own = _sources(select), {name for one in inner.find_all(exp.Select) for name in _sources(one)}
-    is_repeated = any(alias in _sources(one) for one in select.find_all(exp.Select) if one is not select)
-    if is_repeated or outer & own:
-        raise Unsupported("a lateral subquery with a name that another table has, too", inner)
-    pairs = list(_taken_pairs(inner, outer))
-    if inner.args.get("from_") and (not pairs or _tables(inner) - own - {""}):
+    pairs = list(_taken_pairs(inner, _sources(select)))
+    if inner.args.get("from_") and (not pairs or _reads_outside(inner, inner)):
         raise Unsupported(REFUSED, inner)
     return _Lateral(alias, join, select, inner, [one for one, _ in pairs], [one for _, one in pairs])
 
@@ -218,16 +216,34 @@ def _taken_pairs(inner: exp.Select, outer: set[str]) -> Iterator[tuple[exp.Expr,
     """Take the equalities with rows outside from a query's WHERE: yield the inner and the outer side."""
     where, rest = inner.args.get("where"), []
     for one in [] if where is None else list(_conjuncts(where.this)):
-        if not _tables(one) & outer:
+        if not _reads_outside(one, inner):
             rest.append(one.copy())
             continue
         sides = [one.this, one.expression] if isinstance(one, exp.EQ) else []
-        inside = next((side for side in sides if _tables(side) and not _tables(side) & outer), None)
-        outside = next((side for side in sides if _tables(side) and _tables(side) <= outer), None)
-        if inside is None or outside is None or one.find(exp.Select):
+        inside = next((side for side in sides if _tables(side) and not _reads_outside(side, inner)), None)
+        outside = next((side for side in sides if side is not inside), None)
+        is_outside = outside is not None and _tables(outside) <= outer
+        if inside is None or outside is None or not is_outside or one.find(exp.Select):
+            raise Unsupported(REFUSED, one)
+        if any(_is_of(column, inner) for column in outside.find_all(exp.Column)):
             raise Unsupported(REFUSED, one)
         yield inside, outside
     inner.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+
+
+def _reads_outside(part: exp.Expr, query: exp.Select) -> bool:
+    """Return whether a part of a query reads a column of a source outside the query."""
+    return any(one.table and not _is_of(one, query) for one in part.find_all(exp.Column))
+
+
+def _is_of(column: exp.Column, query: exp.Select, *, below: bool = False) -> bool:
+    """Return whether a column is of a source of a query or of one below it; or only of one below it."""
+    select = column.find_ancestor(exp.Select)
+    while select is not None and not (below and select is query):
+        if column.table in _sources(select):
+            return True
+        select = None if select is query else select.find_ancestor(exp.Select)
+    return False
 
 
 def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:

@@ -34,6 +34,7 @@ STEPS = {
     windowed: 3,
     random_subqueries.exists: 3,
     random_subqueries.scalar: 2,
+    random_subqueries.lateral: 1.5,
 }
 
 

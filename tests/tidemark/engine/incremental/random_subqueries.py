@@ -1,4 +1,4 @@
-"""Steps of random queries with subqueries in expressions: exists, in, and subqueries for a value."""
+"""Steps of random queries with subqueries: exists, in, subqueries for a value, and lateral ones."""
 
 from __future__ import annotations
 
@@ -66,4 +66,29 @@ def scalar(relation: Relation, rng: Random) -> Relation:
         return Relation(sql, relation.columns, relation.key)
     name = relation.fresh("value")
     sql = f"select outside.*, {value} as {name} from ({relation.sql}) as outside"
+    return Relation(sql, {**relation.columns, name: kind}, relation.key)
+
+
+def lateral(relation: Relation, rng: Random) -> Relation:
+    """Compute a value of other rows beside each row: an aggregate, or the first row of an order."""
+    other = table(rng)
+    found = pairs(relation, other)
+    if not found:
+        return filtered(relation, rng)
+    left, right = rng.choice(found)
+    name, near = relation.fresh("value"), relation.fresh("near")
+    column = rng.choice(list(other.columns))
+    rows = f"from ({other.sql}) as inside where inside.{right} = outside.{left}"
+    if rng.random() < 0.3:
+        rows += f" and {condition(other, rng, 'inside.')}"
+    kind, join = other.columns[column], rng.choice(("join", "left join"))
+    if rng.random() < 0.6:
+        call = rng.choice(("count(inside.{})", "count(*) + 1", "max(inside.{})", "count(distinct inside.{})"))
+        kind = kind if call.startswith("max") else "bigint"
+        query = f"select {call.format(column)} as {name} {rows}"
+    else:
+        order = ", ".join(f"inside.{one}" for one in (column, *(other.key or other.columns)))
+        query = f"select inside.{column} as {name} {rows} order by {order} limit 1"
+    outside = f"from ({relation.sql}) as outside {join} lateral ({query}) as {near} on true"
+    sql = f"select outside.*, {near}.{name} {outside}"
     return Relation(sql, {**relation.columns, name: kind}, relation.key)

@@ -51,6 +51,9 @@ ALIKE = (
     "lateral (select count(*) as n from b as c where c.x = l.n) as m",
     "select a.id, l.n from a, lateral (select count(*) as n from b where k = a.k and x = "
     "(select max(d.x) from b as d where d.k = b.k)) as l",
+    "select a.id, l.n from (select a.*, l.n as m from a, lateral (select count(*) as n from b where k = a.k) "
+    "as l) as a, lateral (select count(*) as n from b where k = a.m) as l where exists "
+    "(select 1 from b as l where l.k = a.k)",
 )
 REFUSED = (
     "select a.id, l.n from a, lateral (select sum(count(*)) over () as n from b where b.k = a.k) as l",
@@ -66,8 +69,6 @@ REFUSED = (
     "select a.id, l.x from a, lateral (select x from b where b.k = a.k order by x, id limit 1 offset 1) as l",
     "select a.id, l.n from a, lateral (select count(*) as n from b where b.k = a.k having count(*) > 1) as l",
     "select a.id, l.n from a left join lateral (select count(*) as n from b where b.k = a.k) as l on l.n > 1",
-    "select a.id, l.n from a, lateral (select count(*) as n from b as a1 where a1.k = a.k) as l "
-    "where exists (select 1 from b as l where l.k = a.k)",
     "select a.id, l.n from a, lateral (select count(*) as n from b where b.k = a.k) as l "
     "right join b on b.id = a.id",
 )
