@@ -136,7 +136,7 @@ class _Splitter:
         below = only_item(node) if isinstance(node, Block) else None
         if isinstance(node, Block) and below is not None and isinstance(below.node, Block):
             inner = self.lightened(below.node)
-            return with_children(node, lambda *_: inner)
+            return node if inner is below.node else with_children(node, lambda *_: inner)
         if not isinstance(node, Block) or Shape(node).groups is None:
             return node
         result, before = result or self._result(node), len(self.stages)

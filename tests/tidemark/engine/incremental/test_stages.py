@@ -60,6 +60,8 @@ SPLIT = {
     "select sale_id from shop.sales where product not in "
     "(select product from shop.products where family = 'a')": ("folded", "rows", "rows", "full"),
     "select sale_id from shop.sales where pieces > (select avg(score) from shop.returns)": ("full", "full"),
+    "select sale_id, amount from (select * from (select * from shop.sales) as a) as b "
+    "order by amount, sale_id limit 2": ("rows", "full"),
 }
 
 
