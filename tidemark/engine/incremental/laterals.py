@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidemark.engine.incremental.shape import generators, has_aggregate
+from tidemark.engine.incremental.tree import conjuncts
 from tidemark.engine.incremental.unsupported import Unsupported
 
 KEY, VALUE, PLACE, RANKED = "tidemark_key_{}", "tidemark_value_{}", "tidemark_place", "tidemark_ranked"
@@ -215,7 +216,7 @@ def _list(lateral: _Lateral) -> None:
 def _taken_pairs(inner: exp.Select, outer: set[str]) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     """Take the equalities with rows outside from a query's WHERE: yield the inner and the outer side."""
     where, rest = inner.args.get("where"), []
-    for one in [] if where is None else list(_conjuncts(where.this)):
+    for one in conjuncts(where and where.this):
         if not _reads_outside(one, inner):
             rest.append(one.copy())
             continue
@@ -244,15 +245,6 @@ def _is_of(column: exp.Column, query: exp.Select, *, below: bool = False) -> boo
             return True
         select = None if select is query else select.find_ancestor(exp.Select)
     return False
-
-
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
 
 
 def _has_own_aggregate(inner: exp.Select) -> bool:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 NOTATION = ("EliminateSubqueryAliases", "EliminateView")
 RULES = ("BooleanSimplification", "RemoveRedundantAliases", "RemoveNoopOperators")
-# a join without a condition, and one whose condition is true
 LATERAL = re.compile(r"^([\s:+|'-]*LateralJoin .*, )Cross(?=,|$)", re.MULTILINE)
+# a join without a condition, and one whose condition is true
 CROSS = re.compile(r"^([\s:+|'-]*)Join (?:Cross|Inner, true)(?=,|$)", re.MULTILINE)
 UNIT = re.compile(r"(date_trunc|timestampdiff|timestampadd)\(\w+,|trunc\([^()]*, \w+\)", re.IGNORECASE)
 OPERATOR = r"^[\s:+|'-]*{} \["

@@ -49,12 +49,10 @@ def exists(relation: Relation, rng: Random) -> Relation:
 
 def scalar(relation: Relation, rng: Random) -> Relation:
     """Compute a value of the other rows, in a column or a condition."""
-    other = table(rng)
-    found = pairs(relation, other)
-    if not found:
+    linked = _linked(relation, rng)
+    if linked is None:
         return filtered(relation, rng)
-    left, right = rng.choice(found)
-    counted = rng.choice(list(other.columns))
+    other, left, right, counted = linked
     call = rng.choice(("count({})", "count(distinct {})", "max({})"))
     kind = other.columns[counted] if call.startswith("max") else "bigint"
     where = f" where inside.{right} = outside.{left}" if rng.random() < 0.8 else ""
@@ -71,13 +69,11 @@ def scalar(relation: Relation, rng: Random) -> Relation:
 
 def lateral(relation: Relation, rng: Random) -> Relation:
     """Compute a value of other rows beside each row: an aggregate, or the first row of an order."""
-    other = table(rng)
-    found = pairs(relation, other)
-    if not found:
+    linked = _linked(relation, rng)
+    if linked is None:
         return filtered(relation, rng)
-    left, right = rng.choice(found)
+    other, left, right, column = linked
     name, near = relation.fresh("value"), relation.fresh("near")
-    column = rng.choice(list(other.columns))
     rows = f"from ({other.sql}) as inside where inside.{right} = outside.{left}"
     if rng.random() < 0.3:
         rows += f" and {condition(other, rng, 'inside.')}"
@@ -92,3 +88,10 @@ def lateral(relation: Relation, rng: Random) -> Relation:
     outside = f"from ({relation.sql}) as outside {join} lateral ({query}) as {near} on true"
     sql = f"select outside.*, {near}.{name} {outside}"
     return Relation(sql, {**relation.columns, name: kind}, relation.key)
+
+
+def _linked(relation: Relation, rng: Random) -> tuple[Relation, str, str, str] | None:
+    """Return another table, a column of each by which they are linked, and a column for a value; or None."""
+    other = table(rng)
+    found = pairs(relation, other)
+    return (other, *rng.choice(found), rng.choice(list(other.columns))) if found else None
