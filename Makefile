@@ -20,7 +20,7 @@ demo: setup ## land the real purchase log in lake/ month by month, and build the
 tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed
 	@$(BIN)/python -m dev.servers run $(BIN)/tidemark tour
 
-test: prepared ## lint, test each requirement R1 to R5 and the core, in about 15 minutes
+test: prepared ## lint, test each requirement R1 to R5 and the core, in about 12 minutes
 	@$(PYTEST) -m "core or not spark"
 
 test-all: prepared ## run everything that CI runs

@@ -13,9 +13,10 @@ from typing import Any
 
 import jinja2
 
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request, choose_plan
 from tidemark.engine.incremental.proven_key import proven_key
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.tree import Node, leaves, type_of
 from tidemark.engine.incremental.unsupported import Unsupported

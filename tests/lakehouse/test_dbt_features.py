@@ -56,8 +56,8 @@ class Features(FixtureProject):
 
     def sources_of(self, model: str) -> set[str]:
         """The tables on which a model has checkpoints."""
-        marks = self.spark.table(f"{self.prefix}_ops.checkpoints").where(f"model = '{self.table(model)}'")
-        return {row.source for row in marks.collect()}
+        found = self.spark.table(f"{self.prefix}_ops.checkpoints").where(f"model = '{self.table(model)}'")
+        return {row.source for row in found.collect()}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a model reads: versions, marks, and each state by its name. Never a silent gap."""
+"""What a model reads: versions, checkpoints, and each state by its name. Never a silent gap."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_model_that_fails_keeps_nothing(guarded: Guarded) -> None:
 
 
 def test_a_full_refresh_sets_the_mark_anew_and_a_new_model_catches_up_alone(guarded: Guarded) -> None:
-    """R2.1: both read what there is; the others' marks stay."""
+    """R2.1: both read what there is; the others' checkpoints stay."""
     guarded.insert("(1, 5)")
     guarded.dbt("run", "--select", "guarded")
     guarded.insert("(2, 6)")

@@ -1,4 +1,4 @@
-"""A new column gets its values in present rows: marks stay, and nothing else may differ."""
+"""A new column gets its values in present rows: checkpoints stay, and nothing else may differ."""
 
 from __future__ import annotations
 

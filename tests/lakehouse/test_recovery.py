@@ -70,7 +70,7 @@ def test_a_replaced_source_is_read_in_full(guarded: Guarded) -> None:
 
 @nightly("states")
 def test_a_table_changed_by_another_writer_is_rebuilt(guarded: Guarded) -> None:
-    """R1.5: restored, rows deleted, or dropped and built by a run cut off: its marks are not for it."""
+    """R1.5: restored, rows deleted, or dropped and built by a run cut off: its checkpoints are not for it."""
     guarded.insert("(1, 5)")
     guarded.dbt("run")
     guarded.insert("(2, 5), (3, 6)")

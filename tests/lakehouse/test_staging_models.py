@@ -12,10 +12,12 @@ from pyspark.sql import SparkSession
 from benchmarks.measuring import timed_statements
 from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject
+from tidemark.engine.project.build import build
 from tidemark.engine.verify.verify import verify
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2]
 BOTH = ("orders", "rejected_orders")
+ORDERS = "source('bronze', 'orders')"
 
 
 class Staged(FixtureProject):
@@ -120,6 +122,34 @@ def test_a_staging_model_of_several_tables_is_refused(staged: Staged) -> None:
     message = staged.run("joined")
     assert "changes(ref('stg_joined')) needs a staging model that reads one table" in message
     assert "bronze" not in message
+
+
+@pytest.mark.parametrize(
+    ("materialized", "call", "read"),
+    [
+        ("view", "watermark_filter()", "{{ SOURCE }} where {{ watermark_filter(SOURCE, 'id') }}"),
+        ("ephemeral", "changes()", "{{ changes(SOURCE) }}"),
+    ],
+)
+def test_a_view_has_no_checkpoint_to_read_from(
+    staged: Staged, tmp_path: Path, materialized: str, call: str, read: str
+) -> None:
+    """R2.1: it would read all rows each time, or stay as it was when it was made."""
+    models = staged.own_copy(tmp_path)
+    newest = models / "silver" / "newest.sql"
+    query = f"select * from {read.replace('SOURCE', ORDERS)}"
+    newest.write_text(f"{{{{ config(materialized='{materialized}') }}}}\n{query}")
+    newest.with_name("reader.sql").write_text("select id from {{ ref('newest') }}")
+    os.chdir(staged.folder)
+    built = build(["--select", "newest", "reader"], lambda _: None)
+    os.chdir(ROOT)
+    ((name, message),) = built.failed
+    assert (name, built.tables, built.skipped) == ("newest", [], 1)
+    assert f"newest calls {call}, but it is" in message
+    assert f"{call} in the incremental model that reads newest" in message
+    run = staged.spark.table(f"{staged.prefix}_ops.runs").orderBy("started_at", ascending=False).first()
+    assert run is not None
+    assert (run.succeeded, run.models_failed) == (False, 1)
 
 
 @pytest.mark.formats(day="iceberg", night="delta iceberg")

@@ -17,7 +17,7 @@ from tidemark.base.errors import VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.cli.options import Models
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
-from tidemark.engine.incremental.plan import choose_plan
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.project import enter_root
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.prove.counterexample import DIFFER, TIED, unit_test

@@ -10,7 +10,7 @@ from tidemark.base.messages import first_sentence, sentence
 from tidemark.engine.decision.costs import Usual
 from tidemark.engine.decision.stages import stages_wanted
 from tidemark.engine.incremental.analysis import plan_of, staged_of
-from tidemark.engine.incremental.plan import request_of
+from tidemark.engine.incremental.request import request_of
 from tidemark.engine.incremental.session_catalog import types_of
 from tidemark.engine.incremental.statement_catalog import catalog_of
 from tidemark.engine.project.compiled import Compiled, Source

@@ -149,7 +149,7 @@ class ModelsAdapter(WritingAdapter):
             request: the values of a `Request`.
         """
         from tidemark.engine.incremental.analysis import plan_of
-        from tidemark.engine.incremental.plan import request_of
+        from tidemark.engine.incremental.request import request_of
 
         return plan_of(self._catalog(), sql, request_of(request))
 

@@ -17,8 +17,10 @@ from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.costs import are_few
 from tidemark.engine.decision.stages import base_version, stages_wanted
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
-from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full, request_of
+from tidemark.engine.incremental.choosing import choose_plan
+from tidemark.engine.incremental.plan import Plan, full
 from tidemark.engine.incremental.readings import filled, present
+from tidemark.engine.incremental.request import Request, request_of
 from tidemark.engine.incremental.tree import leaves, render
 from tidemark.engine.writing import merging, plans
 from tidemark.engine.writing.target import Batch, Target

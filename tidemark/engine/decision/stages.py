@@ -9,7 +9,7 @@ from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.states import INCREMENTAL
 from tidemark.engine.decision.tables import TableState
 from tidemark.engine.decision.ways import ALWAYS, AUTO
-from tidemark.engine.incremental.plan import Request
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.stages import StagesWanted
 
 STAGED_BYTES = 1024**3  # below, a full computation takes no longer than the statements of a stage

@@ -12,11 +12,13 @@ from pyspark.errors import PySparkException
 from sqlglot import TokenType, exp
 
 from tidemark.base.messages import plain_message
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.difference import unlike
 from tidemark.engine.incremental.literals import UNITS
 from tidemark.engine.incremental.parse import Catalog, Parsed, parse, tree_of
-from tidemark.engine.incremental.plan import Plan, Request, choose_plan, full
+from tidemark.engine.incremental.plan import Plan, full
 from tidemark.engine.incremental.proven_key import Keys, merge_key
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.shape import Shape
 from tidemark.engine.incremental.spelling import plain
 from tidemark.engine.incremental.splitting import staged

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from tidemark.engine.incremental.choosing import NESTED
 from tidemark.engine.incremental.equalities import equalities
-from tidemark.engine.incremental.plan import NESTED
 from tidemark.engine.incremental.shape import Shape, refuse_set_operation, refuse_unsupported
 from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation
 from tidemark.engine.incremental.unsupported import Unsupported

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.group_parts import with_counts, without_expressions
 from tidemark.engine.incremental.measures import only_item
 from tidemark.engine.incremental.not_in import without_not_in
@@ -19,9 +20,10 @@ from tidemark.engine.incremental.peeling import (
     without_hidden_keys,
     without_limit,
 )
-from tidemark.engine.incremental.plan import Plan, Request, choose_plan
+from tidemark.engine.incremental.plan import Plan
 from tidemark.engine.incremental.proven_key import merge_key
 from tidemark.engine.incremental.readings import clashing, present
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.shape import Shape, refuse_unsupported
 from tidemark.engine.incremental.stages import NEEDED, Stage, Staged, StagesWanted, inlined
 from tidemark.engine.incremental.tree import (

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.engine.incremental.plan import Plan, Request, choose_plan
+from tidemark.engine.incremental.choosing import choose_plan
+from tidemark.engine.incremental.plan import Plan
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.tree import Leaf, Node, SetOperation, leaves, with_children
 
 

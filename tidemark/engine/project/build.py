@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from tidemark.engine.project.nodes import table_of
 
 Progress = Callable[[str], None]
 TABLES = ("seed", "model", "snapshot")
+EPHEMERAL = "in referenced ephemeral model"  # dbt, of a model that is skipped as its own SQL has an error
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,13 @@ def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> B
         DbtError: if dbt cannot run at all. Failures of nodes are part of the outcome.
     """
 
+    errors: dict[str, str] = {}
+
     def on_event(event: Any) -> None:
         if event.info.name == "LogStartLine":
             progress(event.data.description)
+        elif event.info.name == "RunResultError":
+            errors[event.data.node_info.unique_id] = event.data.msg
 
     outcome = outcome_of([*SILENT, "build", *options], manifest, on_event)
     if isinstance(outcome.exception, KeyboardInterrupt):
@@ -73,15 +78,27 @@ def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> B
     result: Any = outcome.result
     if outcome.exception is not None or result is None:
         raise DbtError(f"dbt build did not start: {outcome.exception}", "Run `dbt debug`.")
-    return summarize(result.results)
+    return summarize(result.results, errors)
 
 
-def summarize(results: Iterable[Any]) -> Built:
-    """Convert dbt's node results to an outcome."""
+def summarize(results: Iterable[Any], errors: Mapping[str, str] | None = None) -> Built:
+    """Convert dbt's node results to an outcome.
+
+    Args:
+        results: the results. An ephemeral model has none: if it cannot be compiled, dbt skips its readers.
+        errors: the messages of what failed, also of ephemeral models, by `unique_id`. Without them, the
+            readers of an ephemeral model that failed are said to have failed.
+    """
     built = Built()
+    results = list(results)
+    with_result = {result.node.unique_id for result in results}
+    for unique_id, message in (errors or {}).items():
+        if unique_id and unique_id not in with_result:
+            built.failed.append((unique_id.split(".")[-1], plain_message(message)))
     for result in results:
         node, status = result.node, str(result.status)
-        if status in ("error", "fail", "runtime error"):
+        is_part_broken = status == "skipped" and not errors and EPHEMERAL in (result.message or "")
+        if is_part_broken or status in ("error", "fail", "runtime error"):
             built.failed.append((node.name, plain_message(result.message)))
         elif status == "skipped":
             built.skipped += 1

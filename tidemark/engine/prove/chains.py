@@ -7,10 +7,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.measures import aggregate_of
-from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_plan
+from tidemark.engine.incremental.plan import Plan, Readings
 from tidemark.engine.incremental.readings import filled, present, previous, quoted
 from tidemark.engine.incremental.regions import Regions
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.stages import Stage, Staged
 from tidemark.engine.incremental.tree import Leaf, Node, leaves, reads, render
 from tidemark.engine.prove.lifting import HISTORY, lifted, of_no_rows

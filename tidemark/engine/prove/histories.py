@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from random import Random
 
-from tidemark.engine.incremental.plan import choose_plan
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.tree import leaves
 from tidemark.engine.prove.drawing import Chance, Drawn, draw_history
 from tidemark.engine.prove.proof import Model

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.plan import Plan, Readings, Request, choose_plan
+from tidemark.engine.incremental.choosing import choose_plan
+from tidemark.engine.incremental.plan import Plan, Readings
 from tidemark.engine.incremental.readings import filled, present, quoted
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.stages import Staged
 from tidemark.engine.incremental.tree import Leaf, Node, render
 from tidemark.engine.prove.chains import lifted_plan, rows_after, run_stages, table_of

@@ -11,7 +11,7 @@ from tests.tidemark.engine.decision.lake import RAW, delta, read
 from tidemark.engine.checkpoints.rows import STAGED, Checkpoint, Checkpoints, Contract
 from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.stages import STAGED_BYTES, base_version, makes_stages, stages_wanted
-from tidemark.engine.incremental.plan import Request
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.stages import ALL, StagesWanted
 
 pytestmark = pytest.mark.R2

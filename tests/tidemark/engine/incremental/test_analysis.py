@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.engine.incremental.analysis import plan_of
 from tidemark.engine.incremental.pinning import named_tables, pinned
-from tidemark.engine.incremental.plan import Request
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.session_catalog import SessionCatalog
 from tidemark.engine.incremental.statement_catalog import GROUPS, StatementCatalog
 

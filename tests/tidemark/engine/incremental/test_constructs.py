@@ -12,8 +12,9 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT
 from tests.tidemark.engine.incremental.random_queries import Relation
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of, tried
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request, choose_plan
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.tree import leaves
 from tidemark.engine.incremental.unsupported import Unsupported
 

@@ -13,7 +13,8 @@ from tests.tidemark.engine.incremental.random_queries import TABLES, Relation
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of, tried
 from tidemark.cli.prove import Total
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request, full
+from tidemark.engine.incremental.plan import full
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.prove.drawing import Drawn, History, Row
 from tidemark.engine.prove.histories import draw, subsets

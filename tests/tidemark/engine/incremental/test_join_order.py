@@ -7,8 +7,9 @@ import re
 import pytest
 
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request, choose_plan
+from tidemark.engine.incremental.request import Request
 
 pytestmark = pytest.mark.R2
 

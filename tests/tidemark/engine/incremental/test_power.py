@@ -15,8 +15,9 @@ from tests.night import nightly
 from tests.tidemark.engine.incremental.broken_rules import RULES, broken, queries, two_sided_queries
 from tests.tidemark.engine.incremental.random_queries import TABLES, Relation
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import VALUE, Plan, choose_plan
+from tidemark.engine.incremental.plan import VALUE, Plan
 from tidemark.engine.incremental.trace import Tracer
 from tidemark.engine.incremental.tree import leaves
 from tidemark.engine.incremental.unsupported import Unsupported

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from tests.tidemark.engine.incremental.random_queries import TABLES, Relation, random_query
 from tidemark.engine.incremental import deltas, equalities, folding, regions, shape, trace
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request
 from tidemark.engine.incremental.readings import changed_rows, filled, present
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.stages import ALL, NEEDED, StagesWanted
 from tidemark.engine.incremental.tree import Leaf, Node, leaves, render

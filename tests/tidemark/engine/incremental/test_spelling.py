@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import Request, choose_plan
 from tidemark.engine.incremental.readings import present
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.spelling import plain
 from tidemark.engine.incremental.tree import render
 from tidemark.engine.incremental.unsupported import Unsupported

@@ -12,10 +12,12 @@ from tests.night import is_night
 from tests.tidemark.engine.incremental.random_queries import Relation
 from tests.tidemark.engine.incremental.test_random_queries import ShopCatalog, model_of, tried
 from tidemark.engine.incremental import partials, splitting
+from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.group_parts import mean_of_decimals
 from tidemark.engine.incremental.parse import parse
-from tidemark.engine.incremental.plan import VALUE, Request, choose_plan
+from tidemark.engine.incremental.plan import VALUE
 from tidemark.engine.incremental.proven_key import proven_key
+from tidemark.engine.incremental.request import Request
 from tidemark.engine.incremental.splitting import staged
 from tidemark.engine.incremental.stages import ALL, NEEDED, Staged, StagesWanted
 from tidemark.engine.incremental.tree import Block, Node, leaves

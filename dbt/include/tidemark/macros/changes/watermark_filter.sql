@@ -2,6 +2,7 @@
     {% if not execute or dbt.tidemark__is_limited() or dbt.tidemark__is_given(source) %}
         {{ return('true') }}
     {% endif %}
+    {% do dbt.tidemark__refuse_in_views('watermark_filter()') %}
     {% set window = dbt.tidemark__watermark_window(source, column, lookback) %}
     {% set name = dbt.tidemark__quoted(column) %}
     {% set bounds = [] %}

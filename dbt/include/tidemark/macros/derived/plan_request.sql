@@ -1,4 +1,4 @@
-{# What a plan is made from: tidemark/engine/incremental/plan.py, Request. #}
+{# What a plan is made from: tidemark/engine/incremental/request.py, Request. #}
 {% macro tidemark__plan_request(types, changed) %}
     {{ return({
         'key': dbt.tidemark__as_list(config.get('unique_key')), 'known_keys': adapter.keys_below(model.unique_id, dbt.tidemark__deferred_below(model)),

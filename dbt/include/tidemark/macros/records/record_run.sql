@@ -12,6 +12,9 @@
         {% endif %}
     {% endfor %}
     {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
+    {% for result in results if result.status == 'skipped' and 'in referenced ephemeral model' in (result.message or '') %}
+        {% do failed.append(result) %}  {# dbt skips it, as a part of its own SQL has an error #}
+    {% endfor %}
     {% set tables = dbt.tidemark__tables_written(results) %}
     {% if (rows or checkpoints or failed or tables) and not var('rebuild_plan', false) %}
         {% set run = dbt.tidemark__run_row(results, failed) %}
@@ -41,8 +44,8 @@
         'invocation_id': invocation_id, 'command': flags.WHICH,
         'started_at': run_started_at.isoformat(), 'ended_at': modules.datetime.datetime.now(modules.pytz.utc).isoformat(),
         'succeeded': not failed, 'models_written': written.count, 'models_unchanged': succeeded - written.count,
-        'models_failed': models | selectattr('status', 'equalto', 'error') | list | length,
-        'models_skipped': models | selectattr('status', 'equalto', 'skipped') | list | length,
+        'models_failed': failed | selectattr('node.resource_type', 'equalto', 'model') | list | length,
+        'models_skipped': models | selectattr('status', 'equalto', 'skipped') | reject('in', failed) | list | length,
         'tests_passed': tests | selectattr('status', 'equalto', 'pass') | list | length,
         'tests_failed': failed_tests | length, 'failed_tests': failed_tests | map(attribute='node.unique_id') | list,
         'dbt_version': dbt_version, 'target': target.name, 'undone_runs': [], 'failed_audits': dbt.tidemark__failed_audits()
