@@ -131,10 +131,11 @@ def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], q
     kept = [query for query in read if not query.ways[names[0]].startswith("full")]
     ratios = [query.full / query.increment for query in read if query.increment]
     is_proved = "--no-prove" not in command
+    differing = sum(query.differing for query in queries)
     proof = (
-        f"{sum(query.differing for query in queries)} rows differ from the rebuilds."
+        f"Over all sets of changes and all tables, {differing} rows differ from the rebuilds."
         if is_proved
-        else "the tables were not compared with rebuilds at this scale."
+        else "The tables were not compared with rebuilds at this scale."
     )
     compared = "`tidemark verify` compares each table with its rebuild, row for row."
     header = ["query", "orders and lineitem changed", *(f"{name}, s" for name in names)]
@@ -152,7 +153,7 @@ def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], q
         f"The machine's load average, over 15 minutes, was {os.getloadavg()[2]:.1f} at the end.",
         "",
         f"In short: orders and lineitem change, and the runs maintain {len(kept)} of the {len(read)} tables",
-        "that read them without computing the whole query. Over all sets of changes and all tables,",
+        "that read them without computing the whole query.",
         proof,
         "",
         f"At this scale, an increment takes less time than a full refresh for {len(faster)} of these tables.",
@@ -189,6 +190,7 @@ def write(path: Path, command: str, spark: SparkSession, rows: dict[str, int], q
         "- Query 1 also selects `sum(l_discount)`.",
         "- In queries 6 and 19, the sum of no rows is 0.",
     ]
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

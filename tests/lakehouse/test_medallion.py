@@ -20,6 +20,10 @@ from tests.night import is_night
 from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.explain import Plan, explain
 from tidemark.engine.verify.verify import verify
+from tidemark.engine.why.asked import Asked
+from tidemark.engine.why.levels import why
+from tidemark.engine.why.places import RECORD
+from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R1
 RAW = ROOT / "data" / "raw"
@@ -139,6 +143,26 @@ def test_gold_adds_up_to_the_log(story: Story) -> None:
         sum(int(row["quantity"]) for row in first),
         sum(Decimal(row["amount"]) for row in first),
     )
+
+
+@pytest.mark.core
+def test_the_records_behind_a_day_give_its_row(story: Story) -> None:
+    """R1.1, R1.3: `tidemark why` names records of files; read by hand, they give the day's numbers."""
+    lakehouse = story.lakehouse
+    asked = Asked("story_gold.daily_sales", {"sales_date": "1997-03-15"}, "amount", shown=1000)
+    day, silver, bronze = why(lakehouse.spark, ProjectWithFeeds.load().manifest, asked)
+    log: dict[str, dict[str, str]] = {}
+    for row in bronze.shown:
+        with (lakehouse.raw / "transactions" / row["_source_file"]).open(
+            encoding="utf-8", newline=""
+        ) as lines:
+            record = [*csv.DictReader(lines)][row[RECORD] - 1]
+        log[record["transaction_id"]] = record
+    (found,) = day.shown
+    amount = sum(Decimal(record["amount"]) for record in log.values())
+    assert {record["transaction_date"] for record in log.values()} == {"1997-03-15"}
+    assert (found["transaction_count"], found["amount"]) == (len(log), amount)
+    assert silver.adds_up == f"sum(amount) = {amount}"
 
 
 @pytest.mark.core

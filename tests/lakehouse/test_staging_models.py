@@ -34,7 +34,7 @@ class Staged(FixtureProject):
 
     def land(self, *lines: tuple[int, str]) -> None:
         self._batch += 1
-        rows = ", ".join(f"({key}, '{text}', {number}L)" for number, (key, text) in enumerate(lines))
+        rows = ", ".join(f'({key}, "{text}", {number}L)' for number, (key, text) in enumerate(lines))
         self.spark.sql(
             f"insert into {self.input} select id, amount, {self._batch}, number, 'f', now(), now() "
             f"from values {rows} as t (id, amount, number)"

@@ -296,6 +296,13 @@ FAULTS = (
         f"{LAKE}test_rebuilt_columns.py::test_a_change_of_more_than_the_columns_is_refused",
     ),
     Fault(
+        "a row is followed to the rows that it was made from",
+        "tidemark/engine/why/lowest.py",
+        "if shape.hides(node.outputs[one]) is None",
+        "if True",
+        "tests/tidemark/engine/why",
+    ),
+    Fault(
         "the table of a plain query equals",
         "tidemark/engine/incremental/shape.py",
         "if not _is_of(expression, keys):",

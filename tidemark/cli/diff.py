@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from tidemark.base.errors import TidemarkError
 from tidemark.base.output import NARROW, output
 from tidemark.cli.opening import opened_to_read
 from tidemark.cli.options import RUN
 from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
-from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.project.nodes import stored_node, table_of
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.runs.choosing import choose_run
 from tidemark.engine.runs.differences import ADDED, CHANGED, Difference, differences, version_after
@@ -52,7 +51,7 @@ def show_differences(
         TidemarkError: if there is no such table or run, or one of the two versions is gone.
     """
     started = time.monotonic()
-    node = _node(project, name)
+    node = stored_node(project.manifest, name)
     table = table_of(node)
     runs = State(spark, project.ops_schema).runs()
     before = version_after(runs, choose_run(runs, first), table)
@@ -73,19 +72,6 @@ def show_differences(
     more = sum(found.counts.values()) - sum(difference.number for difference in found.shown)
     if more > 0:
         output.text(f"    … and {more:,} more", "more", rows=more)
-
-
-def _node(project: Project, name: str) -> Any:
-    """Return the node of dbt's manifest whose table has a name."""
-    nodes = stored(project.manifest)
-    found = [node for node in nodes if name in (node.name, node.alias, table_of(node))]
-    if len(found) != 1:
-        many = ", ".join(table_of(node) for node in found)
-        raise TidemarkError(
-            f"{len(found)} tables are called {name}: {many}." if found else f"No model builds {name}.",
-            "Give schema.name." if found else "`dbt ls --resource-type model` lists the models.",
-        )
-    return found[0]
 
 
 def _line(difference: Difference) -> str:

@@ -36,6 +36,7 @@ from tidemark.cli.serve import serve
 from tidemark.cli.status import status
 from tidemark.cli.undo import undo
 from tidemark.cli.verify import verify
+from tidemark.cli.why import why
 
 
 class Format(StrEnum):
@@ -54,7 +55,21 @@ def _own_commands() -> Sequence[Any]:
 
 # in the order of `tidemark --help`; the function's name is the command's
 COMMANDS: Sequence[Any] = (
-    *(init, land, status, add, replay_rejected, export_rejected, run, verify, prove, explain, report, serve),
+    *(
+        init,
+        land,
+        status,
+        add,
+        replay_rejected,
+        export_rejected,
+        run,
+        verify,
+        prove,
+        explain,
+        why,
+        report,
+        serve,
+    ),
     *(doctor, erase, *_own_commands(), undo, diff, reproduce, rebuild, maintain),
 )
 

@@ -58,6 +58,7 @@ def test_every_command_is_a_process(tmp_path: Path) -> None:
     assert "silver.visits 1 updated" in tidemark("run", "--select", "source:bronze.visits+")
     assert "0 rows differ" in tidemark("verify")
     assert "silver.visits" in tidemark("diff", "visits", "--from", "last")
+    assert "[b]_1.csv record 2" in tidemark("why", "visits", "visit=2")
     for command in (
         ["explain"],
         ["prove", "daily_orders", "--histories", "1"],

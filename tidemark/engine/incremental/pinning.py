@@ -1,4 +1,4 @@
-"""Read tables that a query names at given versions."""
+"""Read tables that a query names at given versions, and the other way round."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from tidemark.engine.incremental.splicing import spliced
 # a version that the query chooses
 AS_OF = re.compile(r"\s+(for\s+)?(system_)?(version|timestamp|time)\s+as\s+of\b", re.IGNORECASE)
 
+VERSION = re.compile(r"\s+version\s+as\s+of\s+('[^']*'|-?\d+)", re.IGNORECASE)
+
 
 def named_tables(sql: str) -> list[str]:
     """Return the tables that a query names, as `schema.table` or with a catalog before it, each once.
@@ -25,6 +27,26 @@ def named_tables(sql: str) -> list[str]:
     """
     tables = sqlglot.parse_one(sql, dialect="spark").find_all(exp.Table)
     return list(dict.fromkeys(".".join(part.name for part in table.parts) for table in tables if table.db))
+
+
+def unpinned(sql: str) -> tuple[str, dict[str, str]]:
+    """Take the versions that `pinned` puts into a query out of it.
+
+    Args:
+        sql: a query that reads versions of tables, named as `schema.table`.
+
+    Returns:
+        The query over tables without versions; and by `schema.table` in lower case, what reads its version.
+    """
+    readings, parts = dict[str, str](), []
+    tokens = sqlglot.tokenize(sql, dialect="spark")
+    for schema, dot, table in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        version = VERSION.match(sql[table.end + 1 :]) if dot.text == "." else None
+        if version:
+            end = table.end + version.end()
+            readings[f"{schema.text}.{table.text}".lower()] = sql[schema.start : end + 1]
+            parts.append((table.end + 1, end, ""))
+    return spliced(sql, parts), readings
 
 
 def pinned(sql: str, readings: Mapping[str, str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tidemark.base.errors import TidemarkError
+
 VIEWS = ("view", "ephemeral")
 
 
@@ -17,6 +19,26 @@ def stored(manifest: Any) -> list[Any]:
     """Return the models, seeds and snapshots that have a table."""
     nodes = [node for node in manifest.nodes.values() if node.resource_type in ("model", "seed", "snapshot")]
     return [node for node in nodes if node.config.materialized not in VIEWS]
+
+
+def stored_node(manifest: Any, name: str) -> Any:
+    """Return the model, seed or snapshot whose table has a name.
+
+    Args:
+        manifest: dbt's manifest.
+        name: `name` or `schema.name`.
+
+    Raises:
+        TidemarkError: if there is none, or more than one.
+    """
+    found = [node for node in stored(manifest) if name in (node.name, node.alias, table_of(node))]
+    if len(found) != 1:
+        many = ", ".join(table_of(node) for node in found)
+        raise TidemarkError(
+            f"{len(found)} tables are called {name}: {many}." if found else f"No model builds {name}.",
+            "Give schema.name." if found else "`dbt ls --resource-type model` lists the models.",
+        )
+    return found[0]
 
 
 def read_nodes(manifest: Any, node: Any) -> list[Any]:

@@ -1,0 +1,114 @@
+"""`tidemark why`: a row is followed to the rows that it was made from, down to the record of a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.conftest import ROOT
+from tests.lakehouse.test_staging_models import Staged
+from tidemark.base.errors import TidemarkError
+from tidemark.cli.why import conditions_of, show_why
+from tidemark.engine.project import Project
+from tidemark.engine.why.asked import Asked
+from tidemark.engine.why.levels import Level, why
+from tidemark.engine.why.places import RECORD
+
+pytestmark = [pytest.mark.R1, pytest.mark.formats(day="iceberg", night="delta iceberg")]
+MODELS = ("orders", "rejected_orders", "order_lines", "totals")
+TOTALS = """{{ config(unique_key='amount') }}
+select orders.amount, count(*) as number, max(customers.id) as newest
+from {{ ref('orders') }} as orders
+inner join {{ source('bronze', 'customers') }} as customers on orders.id = customers.id
+group by orders.amount
+"""
+
+
+class Followed(Staged):
+    """The project `staged` with two landed batches that its models have read, and one that they have not."""
+
+    def enter(self) -> None:
+        manifest = self.manifest()
+        os.chdir(self.folder)
+        self.project = Project.of(self.folder, manifest)
+
+    def levels(self, table: str, column: str = "", **conditions: str) -> list[Level]:
+        asked = Asked(f"{self.prefix}_{table}", conditions, column)
+        return list(why(self.spark, self.project.manifest, asked))
+
+    def tables(self, levels: list[Level]) -> list[tuple[int, str, int]]:
+        return [(one.depth, one.table.removeprefix(f"{self.prefix}_"), one.number) for one in levels]
+
+
+@pytest.fixture
+def followed(
+    spark: SparkSession, prefix: str, table_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Followed]:
+    monkeypatch.setenv("TIDEMARK_SCHEMA", prefix)
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(ROOT))
+    found = Followed(spark, prefix)
+    models = found.own_copy(tmp_path)
+    (models / "silver" / "totals.sql").write_text(TOTALS)
+    found.land((1, " 5"), (2, "x"), (3, "6"))
+    spark.sql(f"insert into {prefix}_bronze.customers values (1), (3), (7)")
+    found.messages(*MODELS)
+    found.land((1, "6"), (4, "it's"))
+    found.messages(*MODELS)
+    found.land((1, "7"))
+    found.enter()
+    yield found
+    os.chdir(ROOT)
+
+
+def test_a_row_is_followed_to_the_records_of_its_files(
+    followed: Followed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R1.1: through joins and groups, at the versions that were read; bad input is named."""
+    levels = followed.levels("silver.totals", "newest", amount="6")
+    assert followed.tables(levels) == [
+        (0, "silver.totals", 1),
+        (1, "silver.orders", 2),
+        (2, "bronze.orders", 3),
+        (1, "bronze.customers", 2),
+    ]
+    total, orders, landed, customers = levels
+    assert [(row["number"], row["newest"]) for row in total.shown] == [(2, 3)]
+    assert [row["id"] for row in orders.shown] == [1, 3]
+    assert [(row["id"], row["amount"], row["_batch_id"], row[RECORD]) for row in landed.shown] == [
+        (1, " 5", 1, 1),
+        (3, "6", 1, 3),
+        (1, "6", 2, 1),
+    ]
+    assert [note.replace(f"{followed.prefix}_", "") for note in landed.notes] == [
+        "the query chooses among these rows",
+        "2 more records of the same files: amount is not a whole number (silver.rejected_orders)",
+    ]
+    assert [row["id"] for row in customers.shown] == [1, 3]
+    assert [one.adds_up for one in levels] == ["", "", "", "max(id) = 3"]
+
+    levels = followed.levels("silver.order_lines", rejection_reason="amount is not a whole number")
+    assert followed.tables(levels) == [(0, "silver.order_lines", 1), (1, "bronze.orders", 2)]
+    assert levels[-1].notes == ()
+    levels = followed.levels("silver.rejected_orders", raw_record='{"id":4,"amount":"it\'s"}')
+    assert followed.tables(levels) == [(0, "silver.rejected_orders", 1), (1, "bronze.orders", 1)]
+    assert levels[-1].notes == ()
+
+    project = followed.project
+    show_why(followed.spark, project, Asked("totals", {"AMOUNT": "6"}))
+    text = capsys.readouterr().out
+    assert "  bronze.orders  3 rows" in text.replace(f"{followed.prefix}_", "")
+    assert "f record 3: id=3, amount=6" in text
+    for table, key, message in (
+        ("total", "amount=6", "No model builds total."),
+        ("totals", "amont=6", "Did you mean 'amount'?"),
+        ("totals", "amount=six", "six is no value of"),
+        ("totals", "amount=9", "has no row with amount=9."),
+        ("totals", "amount", "amount is not COLUMN=VALUE."),
+        ("rejected_orders", "raw_record=it's", "has no row with raw_record=it's."),
+    ):
+        with pytest.raises(TidemarkError, match=message.replace(".", r"\.").replace("?", r"\?")):
+            show_why(followed.spark, project, Asked(table, conditions_of([key])))

@@ -1,0 +1,111 @@
+"""`tidemark why`: the rows that a row of a table was made from, down to files, tables and topics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from tidemark.base.errors import TidemarkError
+from tidemark.base.output import NARROW, count_of, output
+from tidemark.cli.opening import opened_to_read
+from tidemark.engine.project import Project
+from tidemark.engine.project.nodes import stored_node, table_of
+from tidemark.engine.project.session import warm_session
+from tidemark.engine.why.asked import Asked
+from tidemark.engine.why.levels import Level
+from tidemark.engine.why.levels import why as levels_of
+from tidemark.engine.why.places import RECORD
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OFFSET = "_message_offset"
+SHOWN = 5  # rows of each table
+
+
+def why(
+    table: Annotated[str, typer.Argument(help="A model, seed or snapshot.", metavar="TABLE")],
+    key: Annotated[
+        list[str],
+        typer.Argument(help="Values of columns that choose its rows: COLUMN=VALUE.", metavar="KEY=VALUE…"),
+    ],
+    column: Annotated[
+        Optional[str], typer.Option(help="A column that the rows below are to add up to, if they do.")
+    ] = None,
+    rows: Annotated[int, typer.Option(help="How many rows of each table are shown.", min=1)] = SHOWN,
+) -> None:
+    """Show the rows that a row was made from, in each layer, down to the file and the record."""
+    lakehouse = opened_to_read()
+    asked = Asked(table, conditions_of(key), column or "", rows)
+    show_why(warm_session(lakehouse.root, may_be_remote=True), lakehouse, asked)
+
+
+def show_why(spark: SparkSession, project: Project, asked: Asked) -> None:
+    """Print the rows of a table that meet conditions, and those that they were made from.
+
+    Args:
+        spark: the session.
+        project: the project.
+        asked: the table, as `name` or `schema.name`, and the values that choose its rows.
+
+    Raises:
+        TidemarkError: if there is no such table, column or row.
+    """
+    table = table_of(stored_node(project.manifest, asked.table))
+    for level in levels_of(spark, project.manifest, replace(asked, table=table)):
+        _print(level)
+
+
+def conditions_of(words: list[str]) -> dict[str, str]:
+    """Return the values by column that words such as `day=2025-03-01` give.
+
+    Raises:
+        TidemarkError: if a word is none of these.
+    """
+    found = dict(word.split("=", 1) for word in words if "=" in word)
+    wrong = [word for word in words if "=" not in word or word.startswith("=")]
+    if wrong:
+        raise TidemarkError(f"{wrong[0]} is not COLUMN=VALUE.", "Write the column, `=` and its value.")
+    return found
+
+
+def _print(level: Level) -> None:
+    indent = "  " * (level.depth + 1)
+    facts: dict[str, Any] = {"depth": level.depth, "table": level.table, "rows": level.number}
+    number = f"{count_of(level.number, 'row')}{f', {level.adds_up}' if level.adds_up else ''}"
+    facts |= {"key": level.key, "notes": level.notes, "adds_up": level.adds_up}
+    output.text(f"{indent}{level.table}  {number}", "level", **facts)
+    for note in level.notes:
+        output.text(f"{indent}  ({note})", "note", table=level.table)
+    for row in level.shown:
+        line = f"{indent}  {_place(row) if level.is_landed else _values(row, level.key)}"
+        output.text(_shortened(line), "row", table=level.table, depth=level.depth, row=_stored(row))
+    if level.number > len(level.shown):
+        output.text(f"{indent}  … and {level.number - len(level.shown):,} more", "more", table=level.table)
+
+
+def _stored(row: dict[str, Any]) -> dict[str, Any]:
+    return {"_record" if name == RECORD else name: value for name, value in row.items()}
+
+
+def _place(row: dict[str, Any]) -> str:
+    """Return where a landed row came from, and its values."""
+    values = {name: value for name, value in row.items() if not name.startswith("_")}
+    if OFFSET in row:
+        place = f"{row['_source_file']} offset {row[OFFSET]}"
+    else:
+        place = f"{row['_source_file']} record {row[RECORD]}" if row[RECORD] else f"{row['_source_file']}"
+    return f"{place}: {_values(values, ())}"
+
+
+def _values(row: dict[str, Any], key: tuple[str, ...]) -> str:
+    """Return the values of a row, those of its key first."""
+    names = [*key, *(name for name in row if name not in key and not name.startswith("_"))]
+    return ", ".join(f"{name}={row[name]}" for name in names)
+
+
+def _shortened(line: str) -> str:
+    line = line if line.isprintable() else "".join(one if one.isprintable() else " " for one in line)
+    return line if len(line) <= NARROW else f"{line[: NARROW - 1]}…"
