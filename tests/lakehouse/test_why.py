@@ -98,6 +98,8 @@ def test_a_row_is_followed_to_the_records_of_its_files(
     assert levels[-1].notes == ()
 
     project = followed.project
+    show_why(followed.spark, project, Asked("rejected_orders", {"_row_number": "1", "_batch_id": "2"}))
+    assert "f record 2: id=4" in capsys.readouterr().out, "the record of the file, not of the model"
     show_why(followed.spark, project, Asked("totals", {"AMOUNT": "6"}))
     text = capsys.readouterr().out
     assert "  bronze.orders  3 rows" in text.replace(f"{followed.prefix}_", "")

@@ -108,14 +108,17 @@ class Following:
         """
         rows = of.rows.persist()
         try:
-            key, is_landed = self._key(of), set(LANDED_KEY) <= set(rows.columns)
+            number, key = rows.count(), self._key(of)
+            if not number:
+                return  # a join found none
+            is_landed = of.table.lower() not in self.models and set(LANDED_KEY) <= set(rows.columns)
             shown = with_records(self.spark, of.table, rows) if is_landed else rows
             first = shown.orderBy(*map(_column, key or _comparable(rows))).limit(self.shown).collect()
             below, notes = self._below(of, key or _comparable(rows), column)
             if is_landed:
                 notes = list(rejected_beside(self.spark, self.manifest, of.table, rows))
             found = tuple(row.asDict(recursive=True) for row in first)
-            yield Level(depth, of.table, rows.count(), key, found, is_landed, (*of.notes, *notes), of.adds_up)
+            yield Level(depth, of.table, number, key, found, is_landed, (*of.notes, *notes), of.adds_up)
             for one in below:
                 yield from self.levels(one, depth + 1)
         finally:
