@@ -18,7 +18,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from tests.conftest import ROOT
-from tests.night import is_night
+from tests.night import nightly
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
 from tidemark.cli.add import add_feed
@@ -161,9 +161,10 @@ def test_files_with_too_few_records_are_refused(new_project: Path, spark: SparkS
 
 
 @pytest.mark.R5
+@nightly("wide files")
 def test_wide_files_build(new_project: Path, spark: SparkSession, prefix: str) -> None:
-    """R1.2, R5.1: 20 and, at night, 60 columns with a rule on each are planned in seconds, not in minutes."""
-    widths = {"gauges": 20, "probes": 60} if is_night("wide files") else {"gauges": 20}
+    """R1.2, R5.1: 20 and 60 columns with a rule on each are planned in seconds, not in minutes."""
+    widths = {"gauges": 20, "probes": 60}
     for name, width in widths.items():
         header = ",".join(["id", *(f"value_{number}" for number in range(1, width))])
         rows = [
