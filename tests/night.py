@@ -113,7 +113,8 @@ CASES = {
         "such columns listed by hand, on Delta (`tests/lakehouse/test_names_and_types.py`)",
     ),
     "wide files": Case(
-        "files with 20 and 60 rules (`test_scaffold.py`), NUL bytes in two more kinds of CSV (`test_hostile.py`)",
+        "files with 20 and 60 rules (`test_scaffold.py`), NUL bytes in two more kinds of CSV "
+        "(`test_hostile.py`)",
         "feeds with up to ten rules (`test_what_is_written_lands_builds_and_lints`), two kinds of CSV",
     ),
     "thrift": Case(
