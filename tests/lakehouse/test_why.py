@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT
 from tests.lakehouse.test_staging_models import Staged
 from tidemark.base.errors import TidemarkError
-from tidemark.cli.why import conditions_of, show_why
+from tidemark.cli.why import conditions_of, show_runs, show_why
 from tidemark.engine.project import Project
 from tidemark.engine.why.asked import Asked
 from tidemark.engine.why.levels import Level, why
@@ -104,6 +104,12 @@ def test_a_row_is_followed_to_the_records_of_its_files(
     text = capsys.readouterr().out
     assert "  bronze.orders  3 rows" in text.replace(f"{followed.prefix}_", "")
     assert "f record 3: id=3, amount=6" in text
+    show_runs(followed.spark, project, Asked("totals", {"amount": "6"}))
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].endswith("totals 2 runs changed it")
+    assert [line.rpartition(": ")[2] for line in lines if "(run, " in line] == ["first run", "incremental"]
+    assert lines[2:3] + lines[4:] == ["+ amount=6, number=1, newest=3", "number 1 → 2"]
+
     for table, key, message in (
         ("total", "amount=6", "No model builds total."),
         ("totals", "amont=6", "Did you mean 'amount'?"),

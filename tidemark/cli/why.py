@@ -10,12 +10,14 @@ import typer
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import NARROW, count_of, output
 from tidemark.cli.opening import opened_to_read
+from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import stored_node, table_of
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.why.asked import Asked
 from tidemark.engine.why.levels import Level
 from tidemark.engine.why.levels import why as levels_of
+from tidemark.engine.why.moments import Moment, moments
 from tidemark.engine.why.places import RECORD
 
 if TYPE_CHECKING:
@@ -35,11 +37,13 @@ def why(
         Optional[str], typer.Option(help="A column that the rows below are to add up to, if they do.")
     ] = None,
     rows: Annotated[int, typer.Option(help="How many rows of each table are shown.", min=1)] = SHOWN,
+    runs: Annotated[bool, typer.Option("--runs", help="Show which runs changed the row instead.")] = False,
 ) -> None:
     """Show the rows that a row was made from, in each layer, down to the file and the record."""
     lakehouse = opened_to_read()
     asked = Asked(table, conditions_of(key), column or "", rows)
-    show_why(warm_session(lakehouse.root, may_be_remote=True), lakehouse, asked)
+    show = show_runs if runs else show_why
+    show(warm_session(lakehouse.root, may_be_remote=True), lakehouse, asked)
 
 
 def show_why(spark: SparkSession, project: Project, asked: Asked) -> None:
@@ -56,6 +60,41 @@ def show_why(spark: SparkSession, project: Project, asked: Asked) -> None:
     table = table_of(stored_node(project.manifest, asked.table))
     for level in levels_of(spark, project.manifest, replace(asked, table=table)):
         _print(level)
+
+
+def show_runs(spark: SparkSession, project: Project, asked: Asked) -> None:
+    """Print the runs that changed the rows of a table that meet conditions, and how.
+
+    Args:
+        spark: the session.
+        project: the project.
+        asked: the table, as `name` or `schema.name`, and the values that choose its rows.
+
+    Raises:
+        TidemarkError: if there is no such table or column, or no run is recorded.
+    """
+    table = table_of(stored_node(project.manifest, asked.table))
+    found = list(moments(spark, State(spark, project.ops_schema), replace(asked, table=table)))
+    number = count_of(len(found), "run") if found else "no run"
+    output.text(f"  {table}  {number} changed it", "runs", table=table, runs=len(found))
+    for one in found:
+        facts = {"run": one.run, "state": one.state, "before": one.before, "after": one.after}
+        output.text(f"    {one.run}: {one.state}", "run", **facts)
+        for line in _changes(one):
+            output.text(_shortened(f"      {line}"), "change", run=one.run)
+
+
+def _changes(one: Moment) -> list[str]:
+    """Return what a run changed: `column old → new` for one row, or the rows that came and went."""
+    if one.before is None or one.after is None:
+        return [f"the table's version {'after' if one.after is None else 'before'} it is no longer there"]
+    if len(one.before) == len(one.after) == 1:
+        (old,), (new,) = one.before, one.after
+        return [f"{name} {old.get(name)} → {value}" for name, value in new.items() if old.get(name) != value]
+    return [
+        *(f"- {_values(row, ())}" for row in one.before if row not in one.after),
+        *(f"+ {_values(row, ())}" for row in one.after if row not in one.before),
+    ]
 
 
 def conditions_of(words: list[str]) -> dict[str, str]:

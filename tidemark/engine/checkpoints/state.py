@@ -160,6 +160,17 @@ class State:
         newest = f.expr(f"max_by(struct({', '.join(('at', *columns))}), at) as run")
         return {row["model"]: row["run"] for row in rows.groupBy("model").agg(newest).collect()}
 
+    def states_of(self, model: str) -> dict[str, str]:
+        """Return how each recorded run read for a model: `incremental` and so on, by the run's id.
+
+        Args:
+            model: its table.
+        """
+        if not self._columns:
+            return {}
+        rows = self._spark.sql(model_runs_query(self.table)).where(f.col("model") == model)
+        return {row["invocation_id"]: row["state"] for row in rows.select("invocation_id", "state").collect()}
+
     def measured_runs(self, number: int) -> list[dict[str, Any]]:
         """Return the newest runs of each model that read something: the rows of `measured_query`.
 

@@ -1,0 +1,83 @@
+"""Which runs changed rows of a table: from what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+
+from tidemark.base.errors import TidemarkError
+from tidemark.engine.checkpoints.rows import Run
+from tidemark.engine.checkpoints.state import State
+from tidemark.engine.why.asked import Asked, condition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MAX_ROWS = 20
+Rows = tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run after which the rows are others than before.
+
+    Attributes:
+        run: the run in words.
+        state: how it read: `incremental`, `code changed` and so on; `undo` for one that set the table back.
+        before, after: the rows, by their values; None if that version of the table is gone.
+    """
+
+    run: str
+    state: str
+    before: Rows | None
+    after: Rows | None
+
+
+def moments(spark: SparkSession, state: State, asked: Asked) -> Iterator[Moment]:
+    """Yield the runs that changed the rows of a table that meet conditions, the oldest first.
+
+    The table is read at the version that each recorded run left. Changes without a record, such as one by
+    hand, appear with the next run that wrote the table.
+
+    Args:
+        spark: the session.
+        state: the recorded runs.
+        asked: the table as `schema.name`, and the values that choose its rows.
+
+    Raises:
+        TidemarkError: if no run is recorded, or a value is not one of its column's type.
+    """
+    for name, value in asked.conditions.items():
+        condition(spark.table(asked.table), asked.table, name, value)
+    states = state.states_of(asked.table)
+    before: Rows | None = ()
+    for run, version in _versions(state.runs(), asked.table):
+        after = _rows(spark, asked, version)
+        if after != before:
+            yield Moment(run.label, states.get(run.id, run.command), before, after)
+        before = after
+
+
+def _versions(runs: list[Run], table: str) -> list[tuple[Run, int]]:
+    """Return the runs that wrote the table as it is now, each with the version that it left."""
+    found: list[tuple[Run, int, str]] = []
+    for run in runs:
+        found += [(run, one.after, one.table_id) for one in run.written if one.table == table]
+    return [(run, version) for run, version, table_id in found if table_id == found[-1][2]]
+
+
+def _rows(spark: SparkSession, asked: Asked, version: int) -> Rows | None:
+    """Return the rows at a version, in the order of their values; None if it is gone."""
+    try:
+        rows = spark.sql(f"select * from {asked.table} version as of {version}")
+        for name, value in asked.conditions.items():
+            rows = rows.where(condition(rows, asked.table, name, value))
+        found = [row.asDict(recursive=True) for row in rows.limit(MAX_ROWS + 1).collect()]
+    except TidemarkError:  # it had no such column then
+        return ()
+    except PySparkException:
+        return None
+    return tuple(sorted(found, key=lambda row: str(sorted(row.items()))))
