@@ -9,7 +9,7 @@ Data in a Warehousing Environment" (TODS 2000).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,14 +17,26 @@ from sqlglot import exp
 
 from tidemark.engine.incremental.readings import present
 from tidemark.engine.incremental.trace import ROW, Tracer
-from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, fill, render, tables_of
+from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, fill, leaves, render, tables_of
 from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.why.lowest import alias_of, branch, ends, lowest
 
 CARRIED, KEY, VALUE = "__tidemark_carried_{}", "__tidemark_key_{}", "__tidemark_value"
 MEASURES = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
 IS_THERE = "__tidemark_is_there"  # NULL where an outer join finds no row of the table
-ENDING = ("group", "having", "distinct", "order", "limit", "offset", "windows", "qualify")
+ENDING = (
+    "group",
+    "having",
+    "distinct",
+    "order",
+    "limit",
+    "offset",
+    "windows",
+    "qualify",
+    "sort",
+    "distribute",
+    "cluster",
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,7 @@ def carried(root: Node, leaf: Leaf, keys: Sequence[str], column: str = "") -> Ca
     with suppress(Unsupported):
         part = lowest(root, leaf, keys, column)
         top, known = part.node, part.keys
-        measure = _measure(top, leaf, part.column)
+        measure = _measure(top, leaf, part.column) if len(known) == len(keys) else None
         query = _taken(top, leaf, known, measure) if ends(top) else _passed(top, leaf, known)
         found = Carried(leaf, query, tuple(known), part.is_exact, measure)
     if found is not None and len(found.keys) == len(keys):
@@ -82,8 +94,17 @@ def _measure(node: Node, leaf: Leaf, column: str) -> exp.AggFunc | None:
     found = node.outputs[column].unnest()
     if not isinstance(found, MEASURES) or isinstance(found.this, exp.Distinct) or found.expressions:
         return None
-    is_of_rows = isinstance(found.this, exp.Star) and len(node.items) == 1
+    if any(isinstance(one, SetOperation) for one in _parts(node)):
+        return None
+    is_of_rows = isinstance(found.this, exp.Star) and len(list(leaves(node))) == 1
     return found if is_of_rows or tables_of(found.this) == {alias_of(node, leaf)} else None
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """Yield a query and all queries in it."""
+    yield node
+    for _, child in () if isinstance(node, Leaf) else node.children():
+        yield from _parts(child)
 
 
 def _taken(block: Node, leaf: Leaf, known: Mapping[str, str], measure: exp.AggFunc | None) -> exp.Query:

@@ -28,6 +28,7 @@ from tidemark.engine.why.asked import Asked, condition, field_of
 from tidemark.engine.why.carried import CARRIED, KEY, VALUE, Carried, carried
 from tidemark.engine.why.places import rejected_beside, with_records
 from tidemark.engine.why.query import Query
+from tidemark.lake.table_format import table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,9 +128,10 @@ class Following:
     def _key(self, of: Below) -> tuple[str, ...]:
         """Return the columns that tell the rows of a table apart; empty if none are known."""
         model = self.models.get(of.table.lower())
-        if model is not None and model.key:
-            return model.key
-        return LANDED_KEY if set(LANDED_KEY) <= set(of.rows.columns) else ()
+        if model is None:
+            return LANDED_KEY if set(LANDED_KEY) <= set(of.rows.columns) else ()
+        by_name = {name.lower(): name for name in of.rows.columns}
+        return tuple(by_name[name.lower()] for name in model.key if name.lower() in by_name)
 
     def _below(self, of: Below, key: Sequence[str], column: str) -> tuple[list[Below], list[str]]:
         """Return the tables that rows were made from, with their rows, and why others cannot be followed."""
@@ -201,6 +203,8 @@ def why(spark: SparkSession, manifest: Any, asked: Asked) -> Iterator[Level]:
     """
     table = asked.table
     node = next(one for one in stored(manifest) if table_of(one) == table)
+    if not table_exists(spark, table):
+        raise TidemarkError(f"{table} is not built yet.", "Run it once: `dbt run`.")
     rows = spark.table(table)
     for name, value in asked.conditions.items():
         rows = rows.where(condition(rows, table, name, value))
@@ -209,7 +213,8 @@ def why(spark: SparkSession, manifest: Any, asked: Asked) -> Iterator[Level]:
     if rows.isEmpty():
         values = ", ".join(f"{name}={value}" for name, value in asked.conditions.items())
         raise TidemarkError(f"{table} has no row with {values}.", "Look up the values in the table.")
-    compiled = compiled_models(spark, [f"+{node.name}"], purpose="verify")
+    is_model = node.resource_type == "model"  # nothing is known of what others were made from
+    compiled = compiled_models(spark, [f"+{node.name}"], purpose="verify") if is_model else []
     models = {one.table.lower(): one for one in compiled}
     yield from Following(spark, manifest, models, asked.shown).levels(Below(table, rows), 0, asked.column)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidemark.engine.incremental.equalities import equalities
-from tidemark.engine.incremental.shape import Shape
+from tidemark.engine.incremental.shape import Shape, refuse_set_operation
 from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves
 from tidemark.engine.incremental.unsupported import Unsupported
 
@@ -50,8 +50,8 @@ def lowest(root: Node, leaf: Leaf, keys: Sequence[str], column: str = "") -> Low
             if ends(node):
                 _refuse_levels(node)
                 shape = Shape(node)
-                told = {name: one for name, one in known.items() if shape.hides(node.outputs[one]) is None}
-                found = Lowest(node, told, not drops, asked.get(column, ""))
+                known = {name: one for name, one in known.items() if shape.hides(node.outputs[one]) is None}
+                found = Lowest(node, known, not drops, asked.get(column, ""))
             drops = drops or _drops(node)
         (below, known), (_, asked) = _below(node, leaf, known), _below(node, leaf, asked)
         node = below
@@ -104,6 +104,7 @@ def branch(node: SetOperation, leaf: Leaf) -> Node:
     Raises:
         Unsupported: for the other set operations, which compare both sides.
     """
+    refuse_set_operation(node)
     if not isinstance(node.operation, exp.Union):
         raise Unsupported(node.operation.key, node.operation)
     return node.left if holds(node.left, leaf) else node.right
