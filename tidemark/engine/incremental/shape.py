@@ -70,7 +70,12 @@ def refuse_unsupported(block: Block) -> None:
     for name in ("pivots", "sample", "match", "connect"):
         if arguments.get(name):
             raise Unsupported(name, block.select)
-    group = arguments.get("group")
+    refuse_levels(block)
+
+
+def refuse_levels(block: Block) -> None:
+    """Raise Unsupported for groups of several levels."""
+    group = block.select.args.get("group")
     if group and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
         raise Unsupported("rollup, cube or grouping sets", group)
 

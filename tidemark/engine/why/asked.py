@@ -48,6 +48,21 @@ def field_of(rows: DataFrame, table: str, name: str) -> StructField:
     return known[name.lower()]
 
 
+def chosen(rows: DataFrame, asked: Asked) -> DataFrame:
+    """Return the rows that have the values that are asked for.
+
+    Args:
+        rows: the table, or a version of it.
+        asked: the values.
+
+    Raises:
+        TidemarkError: as `condition` does.
+    """
+    for name, value in asked.conditions.items():
+        rows = rows.where(condition(rows, asked.table, name, value))
+    return rows
+
+
 def condition(rows: DataFrame, table: str, name: str, value: str) -> Column:
     """Return the condition that a column of a table has a value, given as text.
 

@@ -24,7 +24,7 @@ from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.project.compiled_models import compiled_models
 from tidemark.engine.project.nodes import stored, table_of
 from tidemark.engine.verify.verify import UNPROVEN
-from tidemark.engine.why.asked import Asked, condition, field_of
+from tidemark.engine.why.asked import Asked, chosen, field_of
 from tidemark.engine.why.carried import CARRIED, KEY, VALUE, Carried, carried
 from tidemark.engine.why.places import rejected_beside, with_records
 from tidemark.engine.why.query import Query
@@ -205,9 +205,7 @@ def why(spark: SparkSession, manifest: Any, asked: Asked) -> Iterator[Level]:
     node = next(one for one in stored(manifest) if table_of(one) == table)
     if not table_exists(spark, table):
         raise TidemarkError(f"{table} is not built yet.", "Run it once: `dbt run`.")
-    rows = spark.table(table)
-    for name, value in asked.conditions.items():
-        rows = rows.where(condition(rows, table, name, value))
+    rows = chosen(spark.table(table), asked)
     if asked.column:
         field_of(rows, table, asked.column)
     if rows.isEmpty():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidemark.engine.incremental.equalities import equalities
-from tidemark.engine.incremental.shape import Shape, refuse_set_operation
+from tidemark.engine.incremental.shape import Shape, refuse_levels, refuse_set_operation
 from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation, leaves
 from tidemark.engine.incremental.unsupported import Unsupported
 
@@ -48,7 +48,7 @@ def lowest(root: Node, leaf: Leaf, keys: Sequence[str], column: str = "") -> Low
     while not isinstance(node, Leaf):
         if isinstance(node, Block):
             if ends(node):
-                _refuse_levels(node)
+                refuse_levels(node)
                 shape = Shape(node)
                 known = {name: one for name, one in known.items() if shape.hides(node.outputs[one]) is None}
                 found = Lowest(node, known, not drops, asked.get(column, ""))
@@ -62,12 +62,6 @@ def _drops(block: Block) -> bool:
     """Return whether a block may drop rows of its sources."""
     arguments = block.select.args
     return len(block.items) > 1 or any(arguments.get(name) for name in ("where", "having", "limit", "offset"))
-
-
-def _refuse_levels(block: Block) -> None:
-    group = block.select.args.get("group")
-    if group and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
-        raise Unsupported("rollup, cube or grouping sets", group)
 
 
 def _below(node: Block | SetOperation, leaf: Leaf, known: Mapping[str, str]) -> tuple[Node, dict[str, str]]:

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from tidemark.base.errors import TidemarkError
 from tidemark.engine.checkpoints.rows import Run
 from tidemark.engine.checkpoints.state import State
-from tidemark.engine.why.asked import Asked, condition
+from tidemark.engine.why.asked import Asked, chosen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,8 +50,7 @@ def moments(spark: SparkSession, state: State, asked: Asked) -> Iterator[Moment]
     Raises:
         TidemarkError: if no run is recorded, or a value is not one of its column's type.
     """
-    for name, value in asked.conditions.items():
-        condition(spark.table(asked.table), asked.table, name, value)
+    chosen(spark.table(asked.table), asked)  # an error if a value is none of its column's type
     states = state.states_of(asked.table)
     before: Rows | None = ()
     for run, version in _versions(state.runs(), asked.table):
@@ -72,9 +71,7 @@ def _versions(runs: list[Run], table: str) -> list[tuple[Run, int]]:
 def _rows(spark: SparkSession, asked: Asked, version: int) -> Rows | None:
     """Return the rows at a version, in the order of their values; None if it is gone."""
     try:
-        rows = spark.sql(f"select * from {asked.table} version as of {version}")
-        for name, value in asked.conditions.items():
-            rows = rows.where(condition(rows, asked.table, name, value))
+        rows = chosen(spark.sql(f"select * from {asked.table} version as of {version}"), asked)
         found = [row.asDict(recursive=True) for row in rows.limit(MAX_ROWS + 1).collect()]
     except TidemarkError:  # it had no such column then
         return ()
