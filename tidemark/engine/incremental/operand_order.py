@@ -6,9 +6,8 @@ subquery depends on the numbers of its columns, so the same condition may be wri
 
 from __future__ import annotations
 
-import re
+from tidemark.engine.incremental.subquery_plans import OF_SUBQUERY, inlined
 
-OF_SUBQUERY = re.compile(r"(scalar-subquery|exists|list|lateral-subquery)#\d+")
 COMMUTATIVE = (" or ", " and ", " = ", " <=> ", " + ", " * ")
 TURNED = {" > ": " < ", " >= ": " <= ", " < ": " > ", " <= ": " >= "}
 SEVERAL = "multicommutativeop"  # how Spark writes three operands or more
@@ -20,7 +19,8 @@ def in_order(plan: str) -> str:
     Args:
         plan: the text, a line for each operator.
     """
-    return "\n".join(_ordered(line) if OF_SUBQUERY.search(line) else line for line in plan.split("\n"))
+    lines = inlined(plan).split("\n")
+    return "\n".join(_ordered(line) if OF_SUBQUERY.search(line) else line for line in lines)
 
 
 def _ordered(text: str) -> str:

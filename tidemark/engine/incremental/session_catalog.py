@@ -76,13 +76,13 @@ class SessionCatalog:
             for rule in then:
                 plan = rule.apply(plan)
             plan = collapse.apply(plan, True)  # an alias that the same select uses again, too
-        text = of_notation(str(plan.canonicalized().treeString(True, False, 1_000_000, False, False)))
+        text = str(plan.canonicalized().treeString(True, False, 1_000_000, False, False))
         found = {
             name: len(re.findall(OPERATOR.format(name), text, re.MULTILINE | re.IGNORECASE))
             for name in ("aggregate", "window")
         }
         types = tuple(one.dataType.simpleString().lower() for one in query.schema.fields)
-        return Analysed(text, types, **found)
+        return Analysed(of_notation(text), types, **found)
 
 
 def types_of(spark: SparkSession, sql: str) -> dict[str, str]:

@@ -31,3 +31,28 @@ pytestmark = pytest.mark.R2
 def test_operands_have_one_order(one: str, other: str, are_same: bool) -> None:
     """R2.2: where any order means the same; a text that cannot be taken apart stays as it is."""
     assert (in_order(one) == in_order(other)) is are_same
+
+
+def test_several_conditions_on_queries_have_one_order() -> None:
+    """R2.2: two conditions of the same words, each on its own query, in the order that Spark's hash gives."""
+    one = """project [a#0]
++- filter multicommutativeop(not exists#0 [a#0], exists#0 [a#0], (b#1 = 2), class and, none)
+   :  :- filter (c#3 = outer(a#0))
+   :  :  +- relation t
+   :  +- filter exists#0 [d#4]
+   :     :  +- relation v
+   :     +- relation u
+   +- relation r"""
+    other = """project [a#0]
++- filter multicommutativeop(exists#0 [a#0], (2 = b#1), not exists#0 [a#0], class and, none)
+   :  :- filter exists#0 [d#4]
+   :  :  :  +- relation v
+   :  :  +- relation u
+   :  +- filter (c#3 = outer(a#0))
+   :     +- relation t
+   +- relation r"""
+    other_way_round = other.replace("not exists#0 [a#0]", "-").replace("exists#0 [a#0],", "not exists#0 [a#0],")
+    other_way_round = other_way_round.replace("-,", "exists#0 [a#0],", 1)
+    assert in_order(one) == in_order(other)
+    assert in_order(one) != in_order(other_way_round)
+    assert in_order(one).splitlines()[-1].strip() == "relation r"
