@@ -10,6 +10,7 @@ import typer
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import NARROW, count_of, output
 from tidemark.cli.opening import opened_to_read
+from tidemark.cli.options import RUN
 from tidemark.engine.checkpoints.state import State
 from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import stored_node, table_of
@@ -27,7 +28,7 @@ OFFSET = "_message_offset"
 SHOWN = 5  # rows of each table
 
 
-def why(
+def why(  # noqa: PLR0913, PLR0917  # the options of the command
     table: Annotated[str, typer.Argument(help="A model, seed or snapshot.", metavar="TABLE")],
     key: Annotated[
         list[str],
@@ -37,11 +38,14 @@ def why(
         Optional[str], typer.Option(help="A column that the rows below are to add up to, if they do.")
     ] = None,
     rows: Annotated[int, typer.Option(help="How many rows of each table are shown.", min=1)] = SHOWN,
+    as_of: Annotated[Optional[str], typer.Option(help=f"{RUN} Tables are read as it left them.")] = None,
     runs: Annotated[bool, typer.Option("--runs", help="Show which runs changed the row instead.")] = False,
 ) -> None:
     """Show the rows that a row was made from, in each layer, down to the file and the record."""
     lakehouse = opened_to_read()
-    asked = Asked(table, conditions_of(key), column or "", rows)
+    if runs and as_of:
+        raise TidemarkError("--runs shows all runs.", "Leave out --as-of.")
+    asked = Asked(table, conditions_of(key), column or "", rows, as_of or "")
     show = show_runs if runs else show_why
     show(warm_session(lakehouse.root, may_be_remote=True), lakehouse, asked)
 
@@ -78,7 +82,8 @@ def show_runs(spark: SparkSession, project: Project, asked: Asked) -> None:
     number = count_of(len(found), "run") if found else "no run"
     output.text(f"  {table}  {number} changed it", "runs", table=table, runs=len(found))
     for one in found:
-        facts = {"run": one.run, "state": one.state, "before": one.before, "after": one.after}
+        before, after = (rows and [_stored(row) for row in rows] for rows in (one.before, one.after))
+        facts = {"run": one.run, "state": one.state, "before": before, "after": after}
         output.text(f"    {one.run}: {one.state}", "run", **facts)
         for line in _changes(one):
             output.text(_shortened(f"      {line}"), "change", run=one.run)
@@ -126,7 +131,14 @@ def _print(level: Level) -> None:
 
 
 def _stored(row: dict[str, Any]) -> dict[str, Any]:
-    return {"_record" if name == RECORD else name: value for name, value in row.items()}
+    return {"_record" if name == RECORD else name: _with_text_keys(value) for name, value in row.items()}
+
+
+def _with_text_keys(value: Any) -> Any:
+    """Return a value of which the keys of maps are text, as in JSON."""
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(one) for key, one in value.items()}
+    return [_with_text_keys(one) for one in value] if isinstance(value, list) else value
 
 
 def _place(row: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from tidemark.engine.incremental.splicing import spliced
+from tidemark.engine.incremental.unsupported import Unsupported
 
 # a version that the query chooses
 AS_OF = re.compile(r"\s+(for\s+)?(system_)?(version|timestamp|time)\s+as\s+of\b", re.IGNORECASE)
@@ -37,6 +38,9 @@ def unpinned(sql: str) -> tuple[str, dict[str, str]]:
 
     Returns:
         The query over tables without versions; and by `schema.table` in lower case, what reads its version.
+
+    Raises:
+        Unsupported: if the query reads two versions of a table.
     """
     readings, parts = dict[str, str](), []
     tokens = sqlglot.tokenize(sql, dialect="spark")
@@ -44,7 +48,9 @@ def unpinned(sql: str) -> tuple[str, dict[str, str]]:
         version = VERSION.match(sql[table.end + 1 :]) if dot.text == "." else None
         if version:
             end = table.end + version.end()
-            readings[f"{schema.text}.{table.text}".lower()] = sql[schema.start : end + 1]
+            name, reading = f"{schema.text}.{table.text}".lower(), sql[schema.start : end + 1]
+            if readings.setdefault(name, reading) != reading:
+                raise Unsupported(f"two versions of {name}", line=schema.line)
             parts.append((table.end + 1, end, ""))
     return spliced(sql, parts), readings
 

@@ -19,7 +19,7 @@ LATERAL = re.compile(r"^([\s:+|'-]*LateralJoin .*, )Cross(?=,|$)", re.MULTILINE)
 # a join without a condition, and one whose condition is true
 CROSS = re.compile(r"^([\s:+|'-]*)Join (?:Cross|Inner, true)(?=,|$)", re.MULTILINE)
 UNIT = re.compile(r"(date_trunc|timestampdiff|timestampadd)\(\w+,|trunc\([^()]*, \w+\)", re.IGNORECASE)
-OPERATOR = r"^[\s:+|'-]*{} \["
+OPERATOR = r"^[\s:+|'!-]*{} \["
 
 
 @dataclass

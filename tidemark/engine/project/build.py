@@ -94,7 +94,7 @@ def summarize(results: Iterable[Any], errors: Mapping[str, str] | None = None) -
     with_result = {result.node.unique_id for result in results}
     for unique_id, message in (errors or {}).items():
         if unique_id and unique_id not in with_result:
-            built.failed.append((unique_id.split(".")[-1], plain_message(message)))
+            built.failed.append((unique_id.split(".")[2], plain_message(message)))
     for result in results:
         node, status = result.node, str(result.status)
         is_part_broken = status == "skipped" and not errors and EPHEMERAL in (result.message or "")

@@ -17,8 +17,11 @@ def table_of(node: Any) -> str:
 
 def stored(manifest: Any) -> list[Any]:
     """Return the models, seeds and snapshots that have a table."""
-    nodes = [node for node in manifest.nodes.values() if node.resource_type in ("model", "seed", "snapshot")]
-    return [node for node in nodes if node.config.materialized not in VIEWS]
+    return [node for node in _relations(manifest) if node.config.materialized not in VIEWS]
+
+
+def _relations(manifest: Any) -> list[Any]:
+    return [node for node in manifest.nodes.values() if node.resource_type in ("model", "seed", "snapshot")]
 
 
 def stored_node(manifest: Any, name: str) -> Any:
@@ -31,7 +34,11 @@ def stored_node(manifest: Any, name: str) -> Any:
     Raises:
         TidemarkError: if there is none, or more than one.
     """
-    found = [node for node in stored(manifest) if name in (node.name, node.alias, table_of(node))]
+    named = [node for node in _relations(manifest) if name in (node.name, node.alias, table_of(node))]
+    found = [node for node in named if node.config.materialized not in VIEWS]
+    if named and not found:
+        kind = str(named[0].config.materialized)
+        raise TidemarkError(f"{name} has no rows of its own: its materialization is {kind}.", "Name a table.")
     if len(found) != 1:
         many = ", ".join(table_of(node) for node in found)
         raise TidemarkError(

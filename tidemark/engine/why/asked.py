@@ -27,12 +27,14 @@ class Asked:
         conditions: values of some of its columns, as text; `null` for no value.
         column: the column that is to be added up from the rows below; empty for none.
         shown: how many rows of each table are shown.
+        run: the run after which the tables are read, as `choose_run` has it; empty for the newest.
     """
 
     table: str
     conditions: Mapping[str, str]
     column: str = ""
     shown: int = 5
+    run: str = ""
 
 
 def field_of(rows: DataFrame, table: str, name: str) -> StructField:

@@ -8,24 +8,24 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as f
-from sqlglot import exp
+from pyspark.sql import DataFrame
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.messages import first_sentence
 from tidemark.engine.incremental.analysis import checked
-from tidemark.engine.incremental.canonical import quoted
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.pinning import unpinned
 from tidemark.engine.incremental.statement_catalog import catalog_of
 from tidemark.engine.incremental.unsupported import Unsupported
+from tidemark.engine.project import own_schema
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.project.compiled_models import compiled_models
 from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.runs.past import Past
 from tidemark.engine.verify.verify import UNPROVEN
 from tidemark.engine.why.asked import Asked, chosen, field_of
-from tidemark.engine.why.carried import CARRIED, KEY, VALUE, Carried, carried
+from tidemark.engine.why.carried import KEY, Carried, carried
+from tidemark.engine.why.columns import added_up, column_of, comparable_columns, own_columns
 from tidemark.engine.why.places import rejected_beside, with_records
 from tidemark.engine.why.query import Query
 from tidemark.lake.table_format import table_exists
@@ -33,7 +33,6 @@ from tidemark.lake.table_format import table_exists
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INCOMPARABLE = ("map<", "variant", "array<struct<map")
 LANDED_KEY = ("_batch_id", "_row_number")
 MORE = "the query chooses among these rows"
 
@@ -88,16 +87,17 @@ class Following:
         spark: the session.
         manifest: dbt's manifest.
         models: the compiled models, by table in lower case.
-        shown: how many rows of a table are shown.
+        asked: what is asked for.
     """
 
     spark: SparkSession
     manifest: Any
     models: Mapping[str, Compiled]
-    shown: int
+    asked: Asked
 
     def __post_init__(self) -> None:
         self._catalog = catalog_of(self.spark)
+        self._sources = {table_of(one).lower() for one in self.manifest.sources.values()}
 
     def levels(self, of: Below, depth: int = 0, column: str = "") -> Iterator[Level]:
         """Yield rows of a table, and then those of the tables below it, as long as a model made them.
@@ -112,10 +112,14 @@ class Following:
             number, key = rows.count(), self._key(of)
             if not number:
                 return  # a join found none
-            is_landed = of.table.lower() not in self.models and set(LANDED_KEY) <= set(rows.columns)
+            is_landed = of.table.lower() in self._sources and set(LANDED_KEY) <= set(rows.columns)
             shown = with_records(self.spark, of.table, rows) if is_landed else rows
-            first = shown.orderBy(*map(_column, key or _comparable(rows))).limit(self.shown).collect()
-            below, notes = self._below(of, key or _comparable(rows), column)
+            first = (
+                shown.orderBy(*map(column_of, key or comparable_columns(rows)))
+                .limit(self.asked.shown)
+                .collect()
+            )
+            below, notes = self._below(of, key or comparable_columns(rows), column)
             if is_landed:
                 notes = list(rejected_beside(self.spark, self.manifest, of.table, rows))
             found = tuple(row.asDict(recursive=True) for row in first)
@@ -141,11 +145,15 @@ class Following:
         if why := _stops(model):
             return [], [why]
         try:
-            query = self._query(model.sql)
+            return self._read_by(self._query(model), of, key, column)
         except Unsupported as found:
             return [], [f"its query cannot be followed: {found.where}"]
         except PySparkException as error:
             return [], [f"its query cannot be followed: {first_sentence(str(error))}"]
+
+    def _read_by(
+        self, query: Query, of: Below, key: Sequence[str], column: str
+    ) -> tuple[list[Below], list[str]]:
         names = {name.lower() for name in query.root.names}
         keys = [one.lower() for one in key if one.lower() in names]
         below, notes = list[Below](), list[str]()
@@ -156,15 +164,20 @@ class Following:
                 notes.append(f"each row may depend on all rows of {name}")
             if told:
                 kept = [self._kept(query, one, of.rows) for one in told]
-                rows = reduce(DataFrame.unionByName, map(_own_columns, kept, told))
+                rows = reduce(DataFrame.unionByName, map(own_columns, kept, told))
                 more = () if all(one.is_exact for one in told) else (MORE,)
-                adds_up = _added_up(kept[0], told[0]) if len(told) == 1 else ""
+                adds_up = added_up(kept[0], told[0]) if len(told) == 1 else ""
                 read = Below(name, rows, more, adds_up)
                 below.append(replace(read, rows=self._once(read, query.reading(name))))
+        if below and all(one.rows.isEmpty() for one in below):
+            notes.append("no row of the tables that it reads leads to it")
         return below, notes
 
-    def _query(self, sql: str) -> Query:
-        plain, readings = unpinned(sql)
+    def _query(self, model: Compiled) -> Query:
+        plain, readings = unpinned(model.sql)
+        if self.asked.run:  # the last run of the model may be an earlier one
+            read = {one.name.lower(): one.last for one in model.reads if one.last}
+            readings |= {name: f"{name} version as of {version}" for name, version in read.items()}
         parsed = parse(plain, self._catalog)
         checked(self._catalog, parsed)
         return Query(parsed.tree, readings)
@@ -174,14 +187,16 @@ class Following:
         if key := self._key(of):
             return of.rows.dropDuplicates(list(key))
         table = self.spark.sql(f"select * from {reading}")
-        found = of.rows.select(*map(_column, _comparable(of.rows))).distinct()
+        found = of.rows.select(*map(column_of, comparable_columns(of.rows))).distinct()
         same = [table[name].eqNullSafe(found[name]) for name in found.columns]
-        return table.join(found, same, "left_semi").select(*map(_column, of.rows.columns))
+        return table.join(found, same, "left_semi").select(*map(column_of, of.rows.columns))
 
     def _kept(self, query: Query, one: Carried, above: DataFrame) -> DataFrame:
         """Return what is carried of a table to rows of the table above."""
         names = [f"wanted_{number}" for number in range(len(one.keys))]
-        wanted = above.select(*(_column(key).alias(name) for key, name in zip(one.keys, names, strict=True)))
+        wanted = above.select(
+            *(column_of(key).alias(name) for key, name in zip(one.keys, names, strict=True))
+        )
         rows = self.spark.sql(query.text(one))
         same = [rows[KEY.format(n)].eqNullSafe(wanted[name]) for n, name in enumerate(names)]
         return rows.join(wanted.distinct(), same, "left_semi")
@@ -199,22 +214,27 @@ def why(spark: SparkSession, manifest: Any, asked: Asked) -> Iterator[Level]:
         asked: the table and the values that choose its rows.
 
     Raises:
-        TidemarkError: if the table has no such column or row, or a value is not one of the column's type.
+        TidemarkError: if the table has no such column or row, a value is not one of the column's type, or
+            there is no such run.
     """
     table = asked.table
     node = next(one for one in stored(manifest) if table_of(one) == table)
-    if not table_exists(spark, table):
+    past = Past(spark, own_schema(manifest, "ops_schema"), asked.run) if asked.run else None
+    if past is None and not table_exists(spark, table):
         raise TidemarkError(f"{table} is not built yet.", "Run it once: `dbt run`.")
-    rows = chosen(spark.table(table), asked)
+    reading = past.reading(table).sql if past else table
+    rows = chosen(spark.sql(f"select * from {reading}"), asked)
     if asked.column:
         field_of(rows, table, asked.column)
     if rows.isEmpty():
         values = ", ".join(f"{name}={value}" for name, value in asked.conditions.items())
-        raise TidemarkError(f"{table} has no row with {values}.", "Look up the values in the table.")
+        after = f" after the run {past.run.label}" if past else ""
+        raise TidemarkError(f"{table} has no row with {values}{after}.", "Look up the values in the table.")
     is_model = node.resource_type == "model"  # nothing is known of what others were made from
-    compiled = compiled_models(spark, [f"+{node.name}"], purpose="verify") if is_model else []
+    given = {"as_of": past.run.id} if past else None
+    compiled = compiled_models(spark, [f"+{node.name}"], "verify", given) if is_model else []
     models = {one.table.lower(): one for one in compiled}
-    yield from Following(spark, manifest, models, asked.shown).levels(Below(table, rows), 0, asked.column)
+    yield from Following(spark, manifest, models, asked).levels(Below(table, rows), 0, asked.column)
 
 
 def _stops(model: Compiled) -> str | None:
@@ -227,32 +247,3 @@ def _stops(model: Compiled) -> str | None:
     return (
         f"{UNPROVEN[str(unproven[0].unproven)].format(unproven[0].name)}; run it once" if unproven else None
     )
-
-
-def _own_columns(kept: DataFrame, one: Carried) -> DataFrame:
-    """Return the table's own columns of what is carried of it."""
-    return kept.select(*(_column(CARRIED.format(n)).alias(name) for n, name in enumerate(one.columns)))
-
-
-def _added_up(kept: DataFrame, one: Carried) -> str:
-    """Return what the rows give for the column that was asked for; empty if they do not make it alone."""
-    if one.measure is None:
-        return ""
-    row: Any = kept.agg(f.expr(f"{one.measure.key}({VALUE})")).first()
-    columns = one.measure.copy().transform(
-        lambda part: exp.column(part.name) if isinstance(part, exp.Column) else part
-    )
-    return f"{columns.sql('spark').lower()} = {row[0]}"
-
-
-def _column(name: str) -> Column:
-    return f.col(quoted(name))
-
-
-def _comparable(rows: DataFrame) -> list[str]:
-    """Return the columns whose values Spark compares."""
-    return [
-        field.name
-        for field in rows.schema.fields
-        if not field.dataType.simpleString().startswith(INCOMPARABLE)
-    ]

@@ -51,7 +51,8 @@ def lowest(root: Node, leaf: Leaf, keys: Sequence[str], column: str = "") -> Low
                 refuse_levels(node)
                 shape = Shape(node)
                 known = {name: one for name, one in known.items() if shape.hides(node.outputs[one]) is None}
-                found = Lowest(node, known, not drops, asked.get(column, ""))
+                is_exact = not drops and not node.select.args.get("qualify")
+                found = Lowest(node, known, is_exact, asked.get(column, ""))
             drops = drops or _drops(node)
         (below, known), (_, asked) = _below(node, leaf, known), _below(node, leaf, asked)
         node = below

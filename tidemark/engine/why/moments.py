@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -27,7 +27,8 @@ class Moment:
     Attributes:
         run: the run in words.
         state: how it read: `incremental`, `code changed` and so on; `undo` for one that set the table back.
-        before, after: the rows, by their values; None if that version of the table is gone.
+        before, after: the rows, by their values; None if that version of the table is gone. Of runs one after
+            the other whose versions are gone, the last one stands for all.
     """
 
     run: str
@@ -48,16 +49,26 @@ def moments(spark: SparkSession, state: State, asked: Asked) -> Iterator[Moment]
         asked: the table as `schema.name`, and the values that choose its rows.
 
     Raises:
-        TidemarkError: if no run is recorded, or a value is not one of its column's type.
+        TidemarkError: if a value is not one of its column's type, or more than MAX_ROWS rows have the values.
     """
     chosen(spark.table(asked.table), asked)  # an error if a value is none of its column's type
     states = state.states_of(asked.table)
     before: Rows | None = ()
+    gone: Moment | None = None
     for run, version in _versions(state.runs(), asked.table):
         after = _rows(spark, asked, version)
-        if after != before:
-            yield Moment(run.label, states.get(run.id, run.command), before, after)
+        found = Moment(run.label, states.get(run.id, run.command), before, after)
+        if after is None:
+            gone = found
+            continue
+        if gone is not None:
+            yield gone
+            found, gone = replace(found, before=None), None
+        if found.after != found.before:
+            yield found
         before = after
+    if gone is not None:
+        yield gone
 
 
 def _versions(runs: list[Run], table: str) -> list[tuple[Run, int]]:
@@ -77,4 +88,7 @@ def _rows(spark: SparkSession, asked: Asked, version: int) -> Rows | None:
         return ()
     except PySparkException:
         return None
+    if len(found) > MAX_ROWS:
+        message = f"More than {MAX_ROWS} rows of {asked.table} have these values."
+        raise TidemarkError(message, "Give values of more columns.")
     return tuple(sorted(found, key=lambda row: str(sorted(row.items()))))

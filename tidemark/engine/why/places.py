@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 RECORD = "__tidemark_record"
 OF_FILE = ("_batch_id", "_source_file")
+CONTENT = ("_source_file", "_source_modified_at")  # a record that is replayed names the file that it was in
+RETRACTS = {"_is_deleted", "_first_batch_id"}
 ROW, REASON, MAX_REASONS = "_row_number", "rejection_reason", 10
 
 
@@ -23,7 +25,8 @@ def with_records(spark: SparkSession, table: str, rows: DataFrame) -> DataFrame:
     """Add the number of each row's record in its file, from 1 on, as RECORD.
 
     `_row_number` grows with the place in the file, but not by one; so the rows of these files are counted. It
-    is NULL for a row that a removed file retracted, and means nothing for rows of tables and topics.
+    is NULL for a row that did not land with its file: a record that was replayed, a row that landed again or
+    was retracted because another file is gone, a row of a table or a topic.
 
     Args:
         spark: the session.
@@ -31,12 +34,15 @@ def with_records(spark: SparkSession, table: str, rows: DataFrame) -> DataFrame:
         rows: some of its rows.
     """
     landed = spark.table(table)
-    if "_is_deleted" in landed.columns:
-        landed = landed.where("not coalesce(_is_deleted, false)")
-    files = rows.select(*OF_FILE).distinct()
-    place = Window.partitionBy(*OF_FILE).orderBy(ROW)
-    numbered = landed.join(files, list(OF_FILE), "left_semi").select(
-        *OF_FILE, ROW, f.row_number().over(place).alias(RECORD)
+    if not set(CONTENT) <= set(landed.columns):
+        return rows.withColumn(RECORD, f.lit(None).cast("int"))
+    if set(landed.columns) >= RETRACTS:
+        landed = landed.where("not coalesce(_is_deleted, false) and _first_batch_id is null")
+    contents = rows.where("_source_modified_at is not null").select(*CONTENT).distinct()
+    place = Window.partitionBy(*CONTENT).orderBy("_batch_id", ROW)
+    with_file = f.col("_batch_id") == f.min("_batch_id").over(Window.partitionBy(*CONTENT))
+    numbered = landed.join(contents, list(CONTENT), "left_semi").select(
+        *OF_FILE, ROW, f.when(with_file, f.row_number().over(place)).alias(RECORD)
     )
     return rows.join(numbered, [*OF_FILE, ROW], "left").select(*rows.columns, RECORD)
 

@@ -51,7 +51,9 @@ def test_several_conditions_on_queries_have_one_order() -> None:
    :  +- filter (c#3 = outer(a#0))
    :     +- relation t
    +- relation r"""
-    other_way_round = other.replace("not exists#0 [a#0]", "-").replace("exists#0 [a#0],", "not exists#0 [a#0],")
+    other_way_round = other.replace("not exists#0 [a#0]", "-").replace(
+        "exists#0 [a#0],", "not exists#0 [a#0],"
+    )
     other_way_round = other_way_round.replace("-,", "exists#0 [a#0],", 1)
     assert in_order(one) == in_order(other)
     assert in_order(one) != in_order(other_way_round)

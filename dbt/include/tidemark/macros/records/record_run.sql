@@ -13,7 +13,9 @@
     {% endfor %}
     {% set failed = results | selectattr('status', 'in', ('error', 'fail', 'runtime error')) | list %}
     {% for result in results if result.status == 'skipped' and 'in referenced ephemeral model' in (result.message or '') %}
-        {% do failed.append(result) %}  {# dbt skips it, as a part of its own SQL has an error #}
+        {% if not failed | map(attribute='node.unique_id') | select('in', result.node.depends_on.nodes) | list %}
+            {% do failed.append(result) %}  {# dbt skips it, as a part of its own SQL has an error #}
+        {% endif %}
     {% endfor %}
     {% set tables = dbt.tidemark__tables_written(results) %}
     {% if (rows or checkpoints or failed or tables) and not var('rebuild_plan', false) %}
