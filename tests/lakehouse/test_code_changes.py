@@ -60,9 +60,30 @@ def test_changed_code_rebuilds_the_table(guarded: Guarded, edited: Path) -> None
     assert guarded.rows("totals") == [(7, 2), (9, 2)]
 
     messages = guarded.messages("guarded", "totals", options=("--vars", "{most: 8}"))
-    assert messages["guarded"] == "1 inserted; read whole: a variable that it reads has changed"
+    assert messages["guarded"] == "1 deleted; read whole: a variable that it reads has changed"
     assert (guarded.rows("guarded"), guarded.rows("totals")) == ([(2, 7)], [(7, 2)])
     assert guarded.last_run("guarded").state == "code changed"
+
+
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
+def test_changed_code_writes_only_the_rows_that_differ(guarded: Guarded, edited: Path) -> None:
+    """R2.1, R2.2: none if it gives the same rows; what reads the table then has nothing new."""
+    guarded.insert("(3, 9), (4, 9), (5, 11)")
+    guarded.messages("guarded", "totals")
+    put(edited / "totals.sql", "count(*) as copies", "count(1) as copies")
+    put(edited / "guarded.sql", LATEST, f"{LATEST} and 1 < 2")
+    assert guarded.messages("guarded", "totals") == {
+        "guarded": "no change; read whole: its SQL has changed",
+        "totals": "no change; read whole: its SQL has changed",
+    }
+    assert guarded.messages("guarded", "totals") == {"guarded": "no change", "totals": "no change"}
+    put(edited / "guarded.sql", "1 < 2", "id < 5")
+    assert guarded.messages("guarded", "totals") == {
+        "guarded": "1 deleted; read whole: its SQL has changed",
+        "totals": "1 deleted",
+    }
+    assert guarded.last_run("totals").state == "incremental", "it reads the rows that were written"
+    assert guarded.rows("totals") == [(5, 1), (7, 1), (9, 2)]
 
 
 @nightly("states")

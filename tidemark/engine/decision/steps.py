@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from tidemark.engine.decision.facts import Command
-from tidemark.engine.decision.states import FIRST_RUN, GRAIN_CHANGED, NOTHING_NEW, REBUILDS
+from tidemark.engine.decision.states import CODE_CHANGED, FIRST_RUN, GRAIN_CHANGED, NOTHING_NEW, REBUILDS
 from tidemark.engine.decision.ways import DERIVED, REPLACES, Way
 
 
@@ -56,6 +56,27 @@ def step_of(way: Way, command: Command, exists: bool, states: Collection[str], h
     if not exists or command.full_refresh or (reads_all and not keeps_rows(way, command, exists)):
         return Step.REPLACE
     return Step.NOTHING if set(states) == {NOTHING_NEW} else Step.ADD
+
+
+def can_stay(state: str, table: Mapping[str, str], query: Mapping[str, str]) -> bool:
+    """Return whether a table that is rebuilt can stay, and only the rows that differ are written.
+
+    Args:
+        state: how the model reads its sources.
+        table: the types of the table's columns, by name.
+        query: those of the query's.
+    """
+    return state == CODE_CHANGED and list(table.items()) == list(query.items())
+
+
+def are_few(counts: Mapping[str, int | None], rows: int) -> bool:
+    """Return whether so few rows differ that writing them costs less than a new table.
+
+    Args:
+        counts: the number of rows by outcome.
+        rows: the rows of the table.
+    """
+    return sum(counts.get(outcome) or 0 for outcome in ("inserted", "updated", "deleted")) <= rows / 2
 
 
 def addition_of(way: Way, command: Command, config: Mapping[str, Any], has_key: bool) -> Addition:

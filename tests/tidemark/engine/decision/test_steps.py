@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from tidemark.engine.decision.facts import Command
-from tidemark.engine.decision.steps import Addition, Step, addition_of, refused_grain, step_of
+from tidemark.engine.decision.steps import (
+    Addition,
+    Step,
+    addition_of,
+    are_few,
+    can_stay,
+    refused_grain,
+    step_of,
+)
 from tidemark.engine.decision.ways import DERIVED, MERGE, Way
 
 pytestmark = [pytest.mark.R1, pytest.mark.R3]
@@ -71,3 +79,17 @@ def test_kept_rows_are_not_mixed_with_rows_of_another_grain() -> None:
     assert refused_grain("days", "grain changed", True, {}).endswith("--select days`.")
     assert not refused_grain("days", "grain changed", False, {})
     assert not refused_grain("days", "code changed", True, {})
+
+
+def test_a_table_whose_code_has_changed_stays_if_few_rows_differ() -> None:
+    """R3.1: with the same columns in the same order; another grain or a lost history replaces the table."""
+    columns = {"id": "bigint", "amount": "decimal(9,2)"}
+    assert can_stay("code changed", columns, dict(columns))
+    assert not can_stay("grain changed", columns, columns)
+    assert not can_stay("history lost", columns, columns)
+    assert not can_stay("code changed", columns, {**columns, "amount": "decimal(10,2)"})
+    assert not can_stay("code changed", columns, {**columns, "day": "date"})
+    assert not can_stay("code changed", columns, dict(reversed(columns.items())))
+    assert are_few({"inserted": 0, "updated": 3, "deleted": 2, "unchanged": 5, "versions": None}, 10)
+    assert not are_few({"inserted": 3, "updated": 2, "deleted": 1, "unchanged": 7}, 10)
+    assert are_few({"inserted": 0, "deleted": 0}, 0)
