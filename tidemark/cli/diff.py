@@ -68,13 +68,13 @@ def show_differences(
             output.note("columns", f"{word}, and not compared: {', '.join(names)}")
     for difference in found.shown:
         row = {"kind": difference.kind, "key": difference.key, "values": difference.values}
-        output.text(_line(difference), "difference", **row)
+        output.text(line_of(difference), "difference", **row)
     more = sum(found.counts.values()) - sum(difference.number for difference in found.shown)
     if more > 0:
         output.text(f"    … and {more:,} more", "more", rows=more)
 
 
-def _line(difference: Difference) -> str:
+def line_of(difference: Difference) -> str:
     """Return a difference as one line: its sign, its key, and its values or `old → new`."""
     key = ", ".join(f"{name}={value}" for name, value in difference.key.items())
     if difference.kind == CHANGED:

@@ -26,6 +26,7 @@ from tidemark.cli.export_rejected import export_rejected
 from tidemark.cli.init import init
 from tidemark.cli.land import land
 from tidemark.cli.maintain import maintain
+from tidemark.cli.plan import plan
 from tidemark.cli.prove import prove
 from tidemark.cli.rebuild import rebuild
 from tidemark.cli.replay_rejected import replay_rejected
@@ -66,6 +67,7 @@ COMMANDS: Sequence[Any] = (
         verify,
         prove,
         explain,
+        plan,
         why,
         report,
         serve,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.base.messages import first_sentence, sentence
 from tidemark.engine.decision.costs import Usual
 from tidemark.engine.decision.stages import stages_wanted
+from tidemark.engine.decision.states import NOTHING_NEW
 from tidemark.engine.incremental.analysis import plan_of, staged_of
 from tidemark.engine.incremental.request import request_of
 from tidemark.engine.incremental.session_catalog import types_of
@@ -22,6 +24,8 @@ from tidemark.lake.table_format import DELTA, snapshots_of, table_exists, table_
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+REASON = re.compile(r"\((.*)\)$", re.DOTALL)  # at the end of what a model reads
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Plan:
         failed: why it cannot be planned, or None.
         materialized: as in dbt.
         cost: what its way costs; None for a model that is not plain, and without changes.
+        state: how it reads them: one of docs/incremental.md, the first that is not `nothing new`.
+        why: why it reads them so, where this is not the usual.
     """
 
     table: str
@@ -80,6 +86,8 @@ class Plan:
     failed: str | None = None
     materialized: str = "incremental"
     cost: Cost | None = None
+    state: str = ""
+    why: str = ""
 
     @property
     def idle(self) -> bool:
@@ -100,7 +108,7 @@ def explain(
         A plan for each model; models come after those that they read.
     """
     plans: dict[str, Plan] = {}
-    models = compiled_models(spark, selection, "explain", variables)
+    models = compiled_models(spark, selection, "explain", variables, as_built=not variables)
     waiting = {model.table: model for model in models if selection or model.materialized != "ephemeral"}
     while waiting:
         ready = [
@@ -130,7 +138,10 @@ def _planned_reads(spark: SparkSession, model: Compiled, below: dict[str, Plan])
     waits_for = tuple(plan.table for plan in sources if not plan.idle or plan.waits_for)
     how, cost = _way(spark, model) if model.request is not None else ("", None)
     reads = tuple(_read(spark, source) for source in _planned(model, how))
-    return Plan(model.table, reads, waits_for, model.way.why_unproven, None, model.materialized, cost)
+    plan = Plan(model.table, reads, waits_for, model.way.why_unproven, None, model.materialized, cost)
+    first = next((one for one in model.reads if one.state != NOTHING_NEW), None)
+    state, why = (first.state, REASON.search(first.message)) if first else (NOTHING_NEW, None)
+    return replace(plan, state=state, why=why[1] if why else "")
 
 
 def _way(spark: SparkSession, model: Compiled) -> tuple[str, Cost]:
@@ -166,7 +177,7 @@ def _planned(model: Compiled, how: str) -> Iterator[Source]:
 
 def _read(spark: SparkSession, source: Source) -> Read:
     rows, size = 0, 0
-    is_idle = source.state == "nothing new"
+    is_idle = source.state == NOTHING_NEW
     if not is_idle and source.last is not None and table_exists(spark, source.name):
         if source.after is None:
             rows, size = spark.table(source.name).count(), _bytes(spark, source.name)

@@ -8,6 +8,7 @@ from tidemark.engine.decision.losses import lost_join, lost_version
 from tidemark.engine.decision.states import CODE_CHANGED, COLUMNS_ADDED, GRAIN_CHANGED, Reading
 
 IGNORE, STOP, REBUILD_IT = CHOICES = ("ignore", "stop", "rebuild")
+STOPS = ", where the run stops"  # after the reason, for commands that only look
 
 
 def redeclared(facts: Facts, before: Contract) -> Reading | None:
@@ -42,7 +43,7 @@ def _after_change_of_code(facts: Facts, changed: str) -> Reading | None:
     if choice != STOP and not is_large:
         return Reading(CODE_CHANGED, changed)
     if facts.command.explains:
-        return Reading(CODE_CHANGED, f"{changed}, where the run stops")
+        return Reading(CODE_CHANGED, f"{changed}{STOPS}")
     limit = ", more than max_rebuild_bytes" if is_large else " (on_code_change: stop)"
     return Reading(
         CODE_CHANGED,

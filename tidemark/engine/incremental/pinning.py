@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from tidemark.engine.incremental.splicing import spliced
 from tidemark.engine.incremental.unsupported import Unsupported
@@ -14,6 +14,7 @@ from tidemark.engine.incremental.unsupported import Unsupported
 # a version that the query chooses
 AS_OF = re.compile(r"\s+(for\s+)?(system_)?(version|timestamp|time)\s+as\s+of\b", re.IGNORECASE)
 
+ALIASES = (TokenType.ALIAS, TokenType.VAR, TokenType.IDENTIFIER)  # after a table: its alias, or AS
 VERSION = re.compile(r"\s+version\s+as\s+of\s+('[^']*'|-?\d+)", re.IGNORECASE)
 
 
@@ -53,6 +54,29 @@ def unpinned(sql: str) -> tuple[str, dict[str, str]]:
                 raise Unsupported(f"two versions of {name}", line=schema.line)
             parts.append((table.end + 1, end, ""))
     return spliced(sql, parts), readings
+
+
+def replaced(sql: str, views: Mapping[str, str]) -> str:
+    """Put views in the place of tables or versions of them, which keep their names as aliases.
+
+    Args:
+        sql: a compiled query. It names tables as `schema.table`, with or without backticks.
+        views: by `schema.table` in lower case, the view.
+    """
+    tokens = sqlglot.tokenize(sql, dialect="spark")
+    parts = []
+    for index in range(len(tokens) - 2):
+        schema, dot, table = tokens[index : index + 3]
+        before, after = tokens[index - 1 : index], tokens[index + 3 : index + 4]
+        view = views.get(f"{schema.text}.{table.text}".lower()) if dot.text == "." else None
+        if view is None or any(token.text == "." for token in (*before, *after)):
+            continue
+        version = VERSION.match(sql[table.end + 1 :])
+        end = table.end + (version.end() if version else 0)
+        following = next((token for token in tokens[index + 3 :] if token.start > end), None)
+        has_alias = following is not None and following.token_type in ALIASES
+        parts.append((schema.start, end, view if has_alias else f"{view} as `{table.text}`"))
+    return spliced(sql, parts)
 
 
 def pinned(sql: str, readings: Mapping[str, str]) -> str:

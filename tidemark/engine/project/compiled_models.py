@@ -25,16 +25,22 @@ PLAIN_READS = "\n{{ dbt.tidemark__plain_reads() }}"  # a plain model says what i
 
 
 def compiled_models(
-    spark: SparkSession, selection: Sequence[str], purpose: str, given: Mapping[str, Any] | None = None
+    spark: SparkSession,
+    selection: Sequence[str],
+    purpose: str,
+    given: Mapping[str, Any] | None = None,
+    *,
+    as_built: bool = True,
 ) -> list[Compiled]:
-    """Compile models with dbt without running them, each with the variables of the run that built its table.
+    """Compile models with dbt without running them.
 
     Args:
         spark: the session.
         selection: dbt selectors; empty for all models.
         purpose: `verify` makes a model read each source in full, as of its checkpoint; `explain` makes it
             read what the next run would read.
-        given: values of `--vars`: they come before recorded ones. `explain` then takes no recorded ones.
+        given: values of `--vars`.
+        as_built: whether each model has the variables of the run that built its table, beside the given ones.
 
     Returns:
         The models in dbt's order; one that does not compile has `failed`.
@@ -45,7 +51,7 @@ def compiled_models(
     given = dict(given or {})
     manifest, broken = parsed_to_read(given)
     ops_schema = own_schema(manifest, "ops_schema")
-    recorded = {} if given and purpose == "explain" else recorded_variables(spark, ops_schema)
+    recorded = recorded_variables(spark, ops_schema) if as_built else {}
     plain = Variables().with_given(given)
     groups = {one.group: one for one in (plain, *(found.with_given(given) for found in recorded.values()))}
     selected = model_selectors(selection)

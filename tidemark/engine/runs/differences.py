@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MAX_ROWS_SHOWN = 20
+ROUNDING = 1e-9
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 INCOMPARABLE = ("map<", "variant")  # types that Spark does not compare
 
@@ -48,12 +49,14 @@ class Differences:
         counts: number of rows `added`, `removed` and `changed`.
         shown: the first of them by their keys.
         columns_added, columns_removed: columns that one version alone has; they are not compared.
+        columns_changed: number of changed rows by the columns in which they differ.
     """
 
     counts: dict[str, int]
     shown: list[Difference] = field(default_factory=list)
     columns_added: list[str] = field(default_factory=list)
     columns_removed: list[str] = field(default_factory=list)
+    columns_changed: dict[str, int] = field(default_factory=dict)
 
 
 def version_after(runs: Sequence[Run], run: Run, table: str) -> int:
@@ -99,25 +102,51 @@ def differences(
         TidemarkError: if the table no longer has one of the versions.
     """
     try:
-        before, after = _at(spark, table, first), _at(spark, table, last)
-        common = [name for name in after.columns if name in before.columns]
-        by = [name for name in keys if name in common]
-        values = [name for name in common if name not in by]
-        found = (_by_key(before, after, by, values) if by else _by_row(before, after, values)).persist()
-        counted = {row["kind"]: row["rows"] for row in _counts(found).collect()}
-        rows = found.orderBy("key", "kind", "old", "new").limit(MAX_ROWS_SHOWN).collect()
-        found.unpersist()
+        return differing(_at(spark, table, first), _at(spark, table, last), keys)
     except PySparkException as error:
         why = plain_message(str(error)).splitlines()[0]
         raise TidemarkError(
             f"{table} cannot be compared with its version {first}: {why}",
             "If this version was expired (`tidemark maintain`), choose a later run.",
         ) from None
+
+
+def differing(
+    before: DataFrame,
+    after: DataFrame,
+    keys: Sequence[str],
+    kinds: Sequence[str] = (ADDED, REMOVED, CHANGED),
+    *,
+    rounded: bool = False,
+) -> Differences:
+    """Compare rows.
+
+    Args:
+        before: the rows.
+        after: the other ones.
+        keys: the columns that identify a row; if there are none, all columns do.
+        kinds: the differences that are looked for.
+        rounded: whether floating-point numbers beside a key are equal if they differ by less than ROUNDING of
+            their size, as sums of the same numbers in another order do.
+    """
+    common = [name for name in after.columns if name in before.columns]
+    by = [name for name in keys if name in common]
+    values = [name for name in common if name not in by]
+    floating = [name for name, kind in after.dtypes if rounded and kind in ("float", "double")]
+    rows = _by_key(before, after, by, values, floating) if by else _by_row(before, after, values)
+    found = rows.where(f.col("kind").isin(*kinds)).persist()
+    try:
+        counted = {row["kind"]: row.asDict() for row in _counts(found, values if by else ()).collect()}
+        first = found.orderBy("key", "kind", "old", "new").limit(MAX_ROWS_SHOWN).collect()
+    finally:
+        found.unpersist()
+    changed = counted.get(CHANGED, {})
     return Differences(
-        {kind: counted.get(kind, 0) for kind in (ADDED, REMOVED, CHANGED)},
-        [_difference(row.asDict(recursive=True), by, values) for row in rows],
+        {kind: counted[kind]["rows"] if kind in counted else 0 for kind in (ADDED, REMOVED, CHANGED)},
+        [_difference(row.asDict(recursive=True), by, values) for row in first],
         [name for name in after.columns if name not in common],
         [name for name in before.columns if name not in common],
+        {name: changed[f"c{n}"] for n, name in enumerate(values) if by and changed.get(f"c{n}")},
     )
 
 
@@ -127,12 +156,14 @@ def _at(spark: SparkSession, table: str, version: int | None) -> DataFrame:
     return spark.sql(f"select * from {table} version as of {version}")
 
 
-def _by_key(before: DataFrame, after: DataFrame, by: Sequence[str], values: Sequence[str]) -> DataFrame:
+def _by_key(
+    before: DataFrame, after: DataFrame, by: Sequence[str], values: Sequence[str], floating: Collection[str]
+) -> DataFrame:
     """Return the keys that differ, with `kind`, `number`, and the structs `key`, `old` and `new`."""
     old = before.select(_packed(before, by).alias("old_key"), _packed(before, values).alias("old"))
     new = after.select(_packed(after, by).alias("new_key"), _packed(after, values).alias("new"))
     joined = old.join(new, on=f.col("old_key").eqNullSafe(f.col("new_key")), how="full")
-    equal = [f.col(f"old.c{n}").eqNullSafe(f.col(f"new.c{n}")) for n in range(len(values))]
+    equal = [_same(f.col(f"old.c{n}"), f.col(f"new.c{n}"), name in floating) for n, name in enumerate(values)]
     is_equal = reduce(Column.__and__, equal, f.lit(True))
     kind = (
         f.when(f.col("old_key").isNull(), ADDED)
@@ -156,6 +187,15 @@ def _by_row(before: DataFrame, after: DataFrame, values: Sequence[str]) -> DataF
     return net.select(kind, f.abs("net").alias("number"), "key", *nothing)
 
 
+def _same(old: Column, new: Column, is_rounded: bool) -> Column:
+    """Return whether two values are equal; NULL equals NULL."""
+    same = old.eqNullSafe(new)
+    if not is_rounded:
+        return same
+    is_near = f.abs(old - new) <= f.greatest(f.abs(old), f.abs(new)) * ROUNDING
+    return same | f.coalesce(is_near, f.lit(False))
+
+
 def _packed(rows: DataFrame, names: Sequence[str]) -> Column:
     """Return columns as one struct with the fields `c0`, `c1` and so on."""
     types = dict(rows.dtypes)
@@ -168,8 +208,13 @@ def _packed(rows: DataFrame, names: Sequence[str]) -> Column:
     return f.struct(*columns or [f.lit(None).cast("string").alias("c0")])
 
 
-def _counts(found: DataFrame) -> DataFrame:
-    return found.groupBy("kind").agg(f.sum("number").alias("rows"))
+def _counts(found: DataFrame, values: Sequence[str]) -> DataFrame:
+    """Count the rows of each kind, and for each value those in which it differs."""
+    columns = [
+        f.sum((~f.col(f"old.c{n}").eqNullSafe(f.col(f"new.c{n}"))).cast("int")).alias(f"c{n}")
+        for n in range(len(values))
+    ]
+    return found.groupBy("kind").agg(f.sum("number").alias("rows"), *columns)
 
 
 def _difference(row: dict[str, Any], by: Sequence[str], values: Sequence[str]) -> Difference:

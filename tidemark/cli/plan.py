@@ -1,0 +1,120 @@
+"""`tidemark plan`: what a change of the project would do to the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidemark.base.errors import UnprovenError
+from tidemark.base.output import count_of, output
+from tidemark.cli.diff import line_of
+from tidemark.cli.opening import opened_with
+from tidemark.cli.options import Models, Variables
+from tidemark.engine.dbt_core.texts import variables_in
+from tidemark.engine.preview import markdown
+from tidemark.engine.preview.changed import Changed
+from tidemark.engine.preview.plan import planned
+from tidemark.engine.project import Project
+from tidemark.engine.project.session import warm_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DIFFERS = 2  # the exit code with --exit-code, as that of `terraform plan -detailed-exitcode`
+
+
+def plan(
+    models: Models = None,
+    variables: Variables = "{}",
+    rows: Annotated[bool, typer.Option("--rows", help="Compute which rows would differ.")] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
+    ] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 2 if a table would change.")
+    ] = False,
+) -> None:
+    """Show which tables a change of the project would change, before a run does. Writes nothing."""
+    given = variables_in(variables)
+    project = opened_with(given)
+    spark = warm_session(project.root, may_be_remote=True)
+    show = show_markdown if as_markdown else show_plan
+    finished(show(spark, project, models or [], given, with_rows=rows), with_rows=rows, tells=exit_code)
+
+
+def finished(found: Sequence[Changed], *, with_rows: bool, tells: bool) -> None:
+    """End the command.
+
+    Args:
+        found: the changed tables.
+        with_rows: whether the rows that differ were asked for.
+        tells: whether the exit code says that a table would change.
+
+    Raises:
+        UnprovenError: if rows were asked for, and those of a table are not known.
+        Exit: with DIFFERS, if the exit code tells.
+    """
+    unknown = [one.table for one in found if one.unknown]
+    if unknown and with_rows:
+        raise UnprovenError(
+            f"The rows of {count_of(len(unknown), 'table')} are not known: {', '.join(unknown)}.",
+            "See the lines above for the reason.",
+        )
+    if tells and not all(one.is_same for one in found):
+        raise typer.Exit(DIFFERS)
+
+
+def show_plan(
+    spark: SparkSession,
+    project: Project,
+    selection: Sequence[str],
+    variables: Mapping[str, Any],
+    *,
+    with_rows: bool,
+) -> list[Changed]:
+    """Print which tables would change, and how.
+
+    Args:
+        spark: the session.
+        project: the project.
+        selection: dbt selectors; empty for all models and seeds.
+        variables: values of `--vars`.
+        with_rows: whether to compute the rows that differ.
+    """
+    found = []
+    for one in planned(spark, project.manifest, selection, variables, with_rows=with_rows):
+        found.append(one)
+        facts = {"table": one.table, "kind": one.kind, "why": one.why, "unknown": one.unknown}
+        output.text(f"  {one.table}: {one.why}", "planned", **facts)
+        for line, event, more in _lines(one, with_rows):
+            output.text(f"    {line}", event, table=one.table, **more)
+    output.text(markdown.summary(found, with_rows=with_rows), "plan", tables=len(found))
+    return found
+
+
+def _lines(one: Changed, with_rows: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    if one.stops:
+        yield "the run stops here", "stops", {}
+    if one.unknown:
+        yield f"not known: {one.unknown}", "unknown", {}
+    elif with_rows or one.differing is not None:
+        yield markdown.rows_of(one), "rows", {"differing": one.differing}
+    for difference in one.rows.shown if one.rows else ():
+        row = {"kind": difference.kind, "key": difference.key, "values": difference.values}
+        yield line_of(difference).strip(), "difference", row
+
+
+def show_markdown(
+    spark: SparkSession,
+    project: Project,
+    selection: Sequence[str],
+    variables: Mapping[str, Any],
+    *,
+    with_rows: bool,
+) -> list[Changed]:
+    """Print the same as Markdown; the arguments are those of `show_plan`."""
+    found = list(planned(spark, project.manifest, selection, variables, with_rows=with_rows))
+    output.text(markdown.page(found, with_rows=with_rows), "plan", tables=len(found))
+    return found
