@@ -145,6 +145,7 @@ def write(path: Path, command: Sequence[str], spark: SparkSession, queries: dict
         "",
         f"In short: {len(built)} of {len(queries)} queries are models; {len(kept)} are maintained whichever",
         f"table changes. {sum(max(query.differing, 0) for query in built)} rows differ from the rebuilds.",
+        f"{sum(not query.rows for query in built)} of the tables have no row at this scale, which proves little.",
         "",
         "## The sets of changes",
         "",
