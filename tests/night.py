@@ -174,6 +174,11 @@ CASES = {
         "(`test_iceberg.py`); `freshness` (`test_dbt_features.py`) and `docs` (`test_scaffold.py`) in other "
         "projects",
     ),
+    "earlier lakes": Case(
+        "runs on a lake of the version before, an undo, and a migration that is cut off "
+        "(`test_earlier_lakes.py`)",
+        "each form of a checkpoint of the version before is read as what it means now (the same file)",
+    ),
     "states": Case(
         "a wider type, a change data feed switched off and on, a cleaned log, versions that nothing has "
         "read for weeks (`test_reading.py`); a table that another writer changed, on Delta "

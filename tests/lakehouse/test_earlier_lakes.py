@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT
 from tests.lakehouse.conftest import Guarded
 from tests.lakehouse.test_plain_models import PLAIN
+from tests.night import nightly
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.undo import undo_run
 from tidemark.engine.checkpoints.layout import CHECKPOINT, opening_statements
@@ -101,6 +102,7 @@ def test_checkpoints_of_the_version_before_are_read(
     assert {(one.version, one.table_version, one.sequence) for one in found} == {(7, 3, 1)}
 
 
+@nightly("earlier lakes")
 @pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_lake_of_the_version_before_goes_on(
     guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

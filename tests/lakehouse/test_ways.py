@@ -55,7 +55,7 @@ def proofs(project: FixtureProject, *models: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_each_model_is_written_in_its_own_way(ways: FixtureProject) -> None:
     """R2.2: sampled first, then whole, then over a source that has lost a row and got one."""
     seeded = results(ways, "seed")

@@ -296,6 +296,20 @@ FAULTS = (
         f"{LAKE}test_rebuilt_columns.py::test_a_change_of_more_than_the_columns_is_refused",
     ),
     Fault(
+        "`tidemark plan --rows` says which rows",
+        "tidemark/engine/preview/rows.py",
+        "if not found.is_same:",
+        "if False:",
+        f"{LAKE}test_plan.py",
+    ),
+    Fault(
+        "changed code writes only the rows that differ",
+        "tidemark/engine/decision/steps.py",
+        "state == CODE_CHANGED and list(",
+        "False and list(",
+        f"{LAKE}test_code_changes.py::test_changed_code_writes_only_the_rows_that_differ",
+    ),
+    Fault(
         "a row is followed to the rows that it was made from",
         "tidemark/engine/why/lowest.py",
         "if shape.hides(node.outputs[one]) is None",
