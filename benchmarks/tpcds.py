@@ -129,6 +129,7 @@ def write(path: Path, command: Sequence[str], spark: SparkSession, queries: dict
     """Write the markdown file."""
     built = [query for query in queries.values() if not query.failed]
     kept = [query for query in built if not query.why_full]
+    empty = [query for query in built if not query.rows]
     partly = [query for query in kept if any("full:" in way for way in query.ways.values())]
     lines = [
         "# TPC-DS as incremental models",
@@ -147,7 +148,7 @@ def write(path: Path, command: Sequence[str], spark: SparkSession, queries: dict
         f"In short: {len(built)} of {len(queries)} queries are models; {len(kept)} are maintained whichever",
         f"table changes, {len(partly)} of them with a stage that was computed in full.",
         f"{sum(max(query.differing, 0) for query in built)} rows differ from the rebuilds.",
-        f"{sum(not query.rows for query in built)} of the tables have no row at this scale, which proves little.",
+        f"{len(empty)} of the tables have no row at this scale, which proves little.",
         "",
         "## The sets of changes",
         "",
