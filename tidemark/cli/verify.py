@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
 
-from tidemark.base.errors import UnprovenError, VerificationError
+import typer
+
+from tidemark.base.clock import utc_now
+from tidemark.base.errors import TidemarkError, UnprovenError, VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.cli.opening import opened_with
 from tidemark.cli.options import Models, Variables
@@ -13,6 +16,9 @@ from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project import Project
 from tidemark.engine.project.changed_code import changed_models
 from tidemark.engine.project.session import warm_session
+from tidemark.engine.verify.proofs import Proofs, recent
+from tidemark.engine.verify.sampling import verify_share, verify_within
+from tidemark.engine.verify.slices import SLICES, ruled_out, seconds_of, share_of
 from tidemark.engine.verify.verify import Difference, Verdict
 from tidemark.engine.verify.verify import verify as verify_models
 
@@ -20,33 +26,69 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def verify(models: Models = None, variables: Variables = "{}") -> None:
+def verify(
+    models: Models = None,
+    variables: Variables = "{}",
+    sample: Annotated[str, typer.Option(help="Prove this share of each table, such as 5%.")] = "",
+    budget: Annotated[
+        str, typer.Option(help="Prove as much as this time allows, such as 60s or 10m; oldest proof first.")
+    ] = "",
+) -> None:
     """Prove tables: compare each, row by row, with a rebuild from the source versions that it has read."""
+    if sample and budget:
+        raise TidemarkError("--sample and --budget both say how much to prove.", "Give one of them.")
+    share, seconds = share_of(sample) if sample else 0, seconds_of(budget) if budget else 0
     given = variables_in(variables)
-    lakehouse = opened_with(given)
-    show_verdicts(warm_session(lakehouse.root, may_be_remote=True), models or [], lakehouse, given)
+    project = opened_with(given)
+    spark, selection = warm_session(project.root, may_be_remote=True), models or []
+    if share:
+        verdicts = verify_share(spark, project.ops_schema, share, selection, given)
+    elif seconds:
+        verdicts = verify_within(spark, project.ops_schema, seconds, selection, given)
+    else:
+        verdicts = verify_models(spark, selection, given)
+    found = show_each(spark, verdicts, project)
+    if share or seconds:
+        show_share(spark, project, found)
+
+
+def show_share(spark: SparkSession, project: Project, verdicts: Sequence[Verdict]) -> None:
+    """Print what a sample without a difference rules out, and how much of each table was proved of late."""
+    proved, tables = Proofs(spark, project.ops_schema).newest(), {one.table for one in verdicts}
+    slices = {table: recent(table, proved, utc_now()) for table in sorted(tables)}
+    rows = sum(verdict.rows for verdict in verdicts)
+    output.text(ruled_out(rows), "ruled out", rows=rows)
+    for table, number in slices.items():
+        output.text(f"  {table}: {number} of {SLICES} slices proved within 7 days", "proved", table=table)
 
 
 def show_verdicts(
-    spark: SparkSession,
-    selection: Sequence[str],
-    project: Project | None = None,
-    variables: Mapping[str, Any] | None = None,
+    spark: SparkSession, selection: Sequence[str], project: Project | None = None
 ) -> list[Verdict]:
-    """Compare tables with their rebuild and print a line for each.
+    """Compare tables as a whole, and print a line for each.
 
     Args:
         spark: the session.
         selection: dbt selectors; empty for all models.
+        project: as in `show_each`, which names the errors, too.
+    """
+    return show_each(spark, verify_models(spark, selection), project)
+
+
+def show_each(spark: SparkSession, found: Iterable[Verdict], project: Project | None = None) -> list[Verdict]:
+    """Print a line for each comparison of a table with its rebuild.
+
+    Args:
+        spark: the session.
+        found: the comparisons.
         project: the project, if it is already parsed; with it, differences from changed code are explained.
-        variables: values of `--vars`.
 
     Raises:
         VerificationError: when a table differs.
         UnprovenError: when no table differs, but one cannot be compared.
     """
     verdicts = []
-    for verdict in verify_models(spark, selection, variables):
+    for verdict in found:
         verdicts.append(verdict)
         output.row("verified", verdict.table, verdict.message, verdict.seconds, **verdict.facts)
         for difference in verdict.shown:

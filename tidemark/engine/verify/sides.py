@@ -47,6 +47,12 @@ class Columns:
         """SQL of what can be grouped, for each column."""
         return [self.comparable(name, kind) for name, kind in zip(self.values, self.types, strict=True)]
 
+    def keys_of(self, names: Sequence[str]) -> list[str]:
+        """Return SQL of what can be grouped of some columns; of all if none of them is there."""
+        wanted = {name.lower() for name in names}
+        by_name = zip(self.names, self.keys, strict=True)
+        return [key for name, key in by_name if name.lower() in wanted] or self.keys
+
     @property
     def floating(self) -> list[int]:
         """The positions of floating-point columns."""
@@ -104,17 +110,18 @@ def _read(column: StructField, name: str, kind: str) -> Narrowed:
     return (narrowed(found, kind, given, name) if NESTED.fullmatch(kind) else None) or Narrowed(found)
 
 
-def differing_rows(table: DataFrame, query: DataFrame, columns: Columns) -> DataFrame:
+def differing_rows(table: DataFrame, query: DataFrame, columns: Columns, where: str = "true") -> DataFrame:
     """Return the rows that one side has more often than the other, as `values` and `COPIES`.
 
     Args:
         table, query: both sides.
         columns: their columns.
+        where: a condition on `values`: other rows are not compared.
     """
     from pyspark.sql import functions as f
 
     rebuilt = columns.of_query(query).selectExpr("*", f"1L as {COPIES}")
-    both = rebuilt.unionAll(columns.of_table(table).selectExpr("*", f"-1L as {COPIES}"))
+    both = rebuilt.unionAll(columns.of_table(table).selectExpr("*", f"-1L as {COPIES}")).where(where)
     keys = [
         f.expr(key).alias(f"key_{value}") for key, value in zip(columns.keys, columns.values, strict=True)
     ]

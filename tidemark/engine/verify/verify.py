@@ -25,6 +25,7 @@ from tidemark.engine.project.nodes import VIEWS
 from tidemark.engine.project.sql_header import created_for
 from tidemark.engine.verify.last_digits import Rounded, without_rounding
 from tidemark.engine.verify.sides import COPIES, Columns, columns_of, differing_rows
+from tidemark.engine.verify.slices import SLICES, condition
 from tidemark.lake.delta_log import make_active
 from tidemark.lake.table_format import table_exists
 
@@ -74,6 +75,7 @@ class Verdict:
         rounded_columns: the columns in which they differ.
         ordered_by_chance: functions that its query calls, whose result depends on the order of rows.
         is_outdated: whether a rebuild would give the table other columns.
+        slices: the slices that were compared; empty for all rows.
     """
 
     table: str
@@ -87,6 +89,7 @@ class Verdict:
     rounded_columns: tuple[str, ...] = ()
     ordered_by_chance: tuple[str, ...] = ()
     is_outdated: bool = False
+    slices: Sequence[int] = ()
 
     @property
     def holds(self) -> bool:
@@ -99,7 +102,8 @@ class Verdict:
             return self.unproven
         kept = f", {self.kept:,} kept that its query no longer gives" if self.kept else ""
         differs = "1 row differs" if self.differing == 1 else f"{self.differing:,} rows differ"
-        message = f"{count_of(self.rows, 'row')}, {differs}{kept}"
+        part = f" in {len(self.slices)} of {SLICES} slices" if self.slices else ""
+        message = f"{count_of(self.rows, 'row')}{part}, {differs}{kept}"
         if not self.rounded:
             return message
         differ = "differs" if self.rounded == 1 else "differ"
@@ -110,7 +114,8 @@ class Verdict:
     def facts(self) -> dict[str, Any]:
         """The result for `--log-format json`."""
         rounded = {"rounded": self.rounded, "rounded_columns": self.rounded_columns} if self.rounded else {}
-        return {"differing": self.differing, **rounded}
+        part = {"rows": self.rows, "slices": list(self.slices)} if self.slices else {}
+        return {"differing": self.differing, **rounded, **part}
 
 
 def verify(
@@ -130,15 +135,28 @@ def verify(
     Yields:
         A verdict for each model, in dbt's order. Views store no rows and get no verdict.
     """
-    models = compiled_models(spark, selection, purpose="verify", given=variables)
-    kept = [model for model in models if model.materialized not in VIEWS]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield from pool.map(partial(_verdict, spark), kept)
+        yield from pool.map(partial(verdict_of, spark), models_with_tables(spark, selection, variables))
 
 
-def _verdict(spark: SparkSession, model: Compiled) -> Verdict:
+def models_with_tables(
+    spark: SparkSession, selection: Sequence[str], variables: Mapping[str, Any] | None = None
+) -> list[Compiled]:
+    """Return the compiled models that store rows; the arguments are those of `verify`."""
+    models = compiled_models(spark, selection, purpose="verify", given=variables)
+    return [model for model in models if model.materialized not in VIEWS]
+
+
+def verdict_of(spark: SparkSession, model: Compiled, slices: Sequence[int] = ()) -> Verdict:
+    """Compare a table with its rebuild.
+
+    Args:
+        spark: the session.
+        model: the compiled model.
+        slices: the slices that are compared; empty for all rows.
+    """
     make_active(spark)  # a new thread has no session, and the catalog would be that of the first target
-    with timed(Verdict(model.table)) as verdict:
+    with timed(Verdict(model.table, slices=slices)) as verdict:
         try:
             verdict.unproven = _unproven(spark, model)
             if verdict.unproven is None:
@@ -187,9 +205,10 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
 
     rebuilt = read(model.sql)
     columns = columns_of(table, rebuilt, NOT_STORED if model.way.name == MERGE else (), comparable)
-    differing = differing_rows(table, rebuilt, columns)
+    where = condition(columns.keys_of(model.key), verdict.slices) if verdict.slices else "true"
+    differing = differing_rows(table, rebuilt, columns, where)
     rows = differing.limit(MAX_ROWS_SHOWN + 1).collect()
-    verdict.rows = table.count()
+    verdict.rows = columns.of_table(table).where(where).count() if verdict.slices else table.count()
     if rows and (rounded := _rounded(spark, model, differing, columns, read)):
         verdict.rounded, verdict.rounded_columns = rounded.rows, rounded.columns
         differing = rounded.differing

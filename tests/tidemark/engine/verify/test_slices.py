@@ -1,0 +1,67 @@
+"""Which slices of a table are proved next."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tidemark.base.errors import TidemarkError
+from tidemark.engine.verify.proofs import recent
+from tidemark.engine.verify.slices import (
+    SLICES,
+    Slice,
+    condition,
+    oldest_first,
+    ruled_out,
+    seconds_of,
+    share_of,
+    turns,
+)
+
+pytestmark = pytest.mark.R2
+
+
+def test_the_oldest_proof_comes_first() -> None:
+    """R2.2: slices that were never proved, then by the time of their proof."""
+    proved = {Slice("s.a", number): 100 - number for number in range(SLICES) if number != 7}
+    assert oldest_first("s.a", proved)[:3] == [7, 99, 98]
+    assert oldest_first("s.b", proved) == [*range(SLICES)]
+    whole = {Slice(table, number): at for table, at in (("s.a", 5), ("s.c", 4)) for number in range(SLICES)}
+    assert turns(["s.a", "s.b", "s.c"], whole) == ["s.b", "s.c", "s.a"]
+
+
+def test_slices_proved_of_late_are_counted() -> None:
+    """R2.2: those of the last seven days."""
+    now = datetime(2026, 11, 28, tzinfo=UTC)
+    micros = [int((now - timedelta(days=days)).timestamp() * 1_000_000) for days in (0, 6, 7, 8)]
+    proved = {Slice("s.a", number): at for number, at in enumerate(micros)}
+    assert recent("s.a", proved, now) == 3
+    assert recent("s.b", proved, now) == 0
+
+
+def test_shares_and_times_are_read() -> None:
+    """R2.2: a share is at least one slice."""
+    assert [share_of(text) for text in ("1%", "0.2 %", "12.5%", "100%")] == [1, 1, 13, 100]
+    assert [seconds_of(text) for text in ("60", "60s", "2m", "1 h")] == [60, 60, 120, 3600]
+
+
+@pytest.mark.parametrize("text", ["", "0%", "101%", "5", "-1%", "five"])
+def test_a_wrong_share_is_named(text: str) -> None:
+    """R2.2: with what to write."""
+    with pytest.raises(TidemarkError, match=r"Write a percentage, such as 5%\."):
+        share_of(text)
+
+
+@pytest.mark.parametrize("text", ["", "0s", "1d", "-5", "soon"])
+def test_a_wrong_time_is_named(text: str) -> None:
+    """R2.2: with what to write."""
+    with pytest.raises(TidemarkError, match="Write seconds, minutes or hours"):
+        seconds_of(text)
+
+
+def test_words_and_sql() -> None:
+    """R2.2: the rule of three."""
+    assert condition(["`a`", "b"], [3, 1]) == "pmod(xxhash64(`a`, b), 100) in (1, 3)"
+    assert ruled_out(3_000).endswith("fewer than 1 row in 1,000 differs.")
+    assert ruled_out(2) == ""

@@ -1,0 +1,94 @@
+"""Prove parts of tables: a share of each, or as much as a time allows; what was proved is recorded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from tidemark.base.clock import utc_now
+from tidemark.engine.project.compiled import Compiled
+from tidemark.engine.verify.proofs import Proof, Proofs
+from tidemark.engine.verify.slices import SLICES, oldest_first, turns
+from tidemark.engine.verify.verify import AT_ONCE, Verdict, models_with_tables, verdict_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def verify_share(
+    spark: SparkSession,
+    ops_schema: str,
+    share: int,
+    selection: Sequence[str],
+    variables: Mapping[str, Any] | None = None,
+) -> Iterator[Verdict]:
+    """Compare some slices of each table with those of its rebuild: those with the oldest proof.
+
+    Args:
+        spark: the session.
+        ops_schema: the schema of the state tables.
+        share: how many slices of each table.
+        selection: dbt selectors; empty for all models.
+        variables: values of `--vars`.
+    """
+    proofs = Proofs(spark, ops_schema)
+    proved = proofs.newest()
+
+    def compared(model: Compiled) -> tuple[Proof, Verdict]:
+        return _compared(spark, model, oldest_first(model.table, proved)[:share])
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for proof, verdict in pool.map(compared, models_with_tables(spark, selection, variables)):
+            yield _recorded(proofs, proof, verdict)
+
+
+def verify_within(
+    spark: SparkSession,
+    ops_schema: str,
+    seconds: float,
+    selection: Sequence[str],
+    variables: Mapping[str, Any] | None = None,
+) -> Iterator[Verdict]:
+    """Compare slices of tables, those with the oldest proof first, until a time is over.
+
+    Each round compares one slice of each table, then twice as many: a comparison costs the reading of the
+    sources, however few rows it takes of them. None begins that would last past the end, judged by the one
+    before; the first round compares at least one table.
+
+    Args:
+        spark: the session.
+        ops_schema: the schema of the state tables.
+        seconds: the time for comparisons; reading and compiling the project is not part of it.
+        selection, variables: as in `verify_share`.
+    """
+    proofs = Proofs(spark, ops_schema)
+    proved = proofs.newest()
+    models = {one.table: one for one in models_with_tables(spark, selection, variables)}
+    waiting = {table: oldest_first(table, proved) for table in models}
+    took = dict.fromkeys(models, 0.0)
+    end, number = time.monotonic() + seconds, 1
+    while waiting:
+        for table in turns([*waiting], proved):
+            if time.monotonic() + took[table] > end:
+                return
+            chosen, waiting[table] = waiting[table][:number], waiting[table][number:]
+            proof, verdict = _compared(spark, models[table], chosen)
+            took[table] = verdict.seconds
+            if verdict.unproven or not waiting[table]:
+                del waiting[table]
+            yield _recorded(proofs, proof, verdict)
+        number = min(2 * number, SLICES)
+
+
+def _compared(spark: SparkSession, model: Compiled, slices: Sequence[int]) -> tuple[Proof, Verdict]:
+    at = utc_now()
+    verdict = verdict_of(spark, model, slices)
+    return Proof(model.table, slices, at, verdict.rows, verdict.differing, verdict.seconds), verdict
+
+
+def _recorded(proofs: Proofs, proof: Proof, verdict: Verdict) -> Verdict:
+    if not verdict.unproven:
+        proofs.add(proof)
+    return verdict
