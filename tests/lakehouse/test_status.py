@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT, FeedFolder
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.clock import utc_now
-from tidemark.cli.status import EXIT_CODES, choices_text, show_status
+from tidemark.cli.status import EXIT_CODES, choices_text, proved_text, show_status
 from tidemark.engine.decision.costs import Choices
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.freshness import Limits
@@ -94,6 +94,13 @@ def test_how_many_runs_took_the_cheaper_way_is_said_in_words() -> None:
     assert found.startswith(
         "cheaper way: 36 of the 40 newest runs that can be compared; dearer: gold.a, gold.b"
     )
+
+
+def test_what_was_proved_of_late_is_said_in_words() -> None:
+    """R4.1: the mean of all tables, and the tables of which nothing was."""
+    assert proved_text({"gold.a": 100}) == "proved within 7 days: 100 % of 1 table"
+    found = proved_text({"gold.a": 99, "gold.b": 0})
+    assert found == "proved within 7 days: 49 % of 2 tables; nothing of gold.b"
 
 
 def test_a_monitor_reads_the_exit_code_the_json_and_the_metrics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -100,6 +100,8 @@ def _show(lake: LakeStatus) -> None:
         output.console.print(f"last run: {_run_text(lake.run)}\n")
     if lake.choices.runs:
         output.console.print(f"{choices_text(lake.choices)}\n")
+    if lake.proved:
+        output.console.print(f"{proved_text(lake.proved)}\n")
     problems = [
         *((feed.level, feed.feed, feed.problem) for feed in lake.feeds),
         *((table.level, table.table, table.problem) for table in lake.tables),
@@ -124,6 +126,18 @@ def choices_text(found: Choices) -> str:
     text = f"cheaper way: {found.right} of the {count_of(found.runs, 'newest run')} that can be compared"
     worst = sorted(found.dearer, key=lambda name: (-found.dearer[name], name))
     return f"{text}; dearer: {first_of(worst)}" if worst else text
+
+
+def proved_text(slices: Mapping[str, int]) -> str:
+    """Return how much of the tables was proved of late, in words.
+
+    Args:
+        slices: by table, how many of its 100 slices were.
+    """
+    share = sum(slices.values()) // len(slices)
+    never = sorted(name for name, number in slices.items() if not number)
+    text = f"proved within 7 days: {share} % of {count_of(len(slices), 'table')}"
+    return f"{text}; nothing of {first_of(never)}" if never else text
 
 
 def _print(columns: dict[str, Any], rows: Sequence[Sequence[str]]) -> None:
