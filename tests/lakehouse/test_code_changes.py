@@ -84,6 +84,12 @@ def test_changed_code_writes_only_the_rows_that_differ(guarded: Guarded, edited:
     }
     assert guarded.last_run("totals").state == "incremental", "it reads the rows that were written"
     assert guarded.rows("totals") == [(5, 1), (7, 1), (9, 2)]
+    put(next(edited.glob("*.yml")), "amount > 0", "amount > 1")
+    put(edited / "guarded.sql", "id < 5", "id <= 4")
+    replaced = {"guarded": "4 inserted; read whole: its SQL has changed"}
+    assert guarded.messages("guarded") == replaced, (
+        "rows that do not differ must hold the new constraint, too"
+    )
 
 
 @nightly("states")

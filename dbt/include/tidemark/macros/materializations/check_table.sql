@@ -16,16 +16,6 @@
     {% endif %}
 {% endmacro %}
 
-{# The properties that hold a contract's constraints. On Iceberg an empty list of them is a property, too. #}
-{% macro tidemark__guards_in(properties) %}
-    {% set prefix = dbt.tidemark__by_format('guard_prefix')() %}
-    {% set found = {} %}
-    {% for name, value in properties.items() if name.startswith(prefix) and value != '{}' %}
-        {% do found.update({name | lower: value}) %}
-    {% endfor %}
-    {{ return(found) }}
-{% endmacro %}
-
 {% macro tidemark__ask_for_rebuild(relation, what, present, declared) %}
     {% do exceptions.raise_compiler_error(
         'The ' ~ what ~ ' of ' ~ relation ~ ' are ' ~ present ~ ', but its model has ' ~ declared

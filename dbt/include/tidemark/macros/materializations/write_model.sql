@@ -40,7 +40,7 @@
     {% set state = dbt.tidemark__run_state('read_states').get(model.unique_id, {}).state %}
     {% set steps = adapter.decide().steps %}
     {% if existing is none or not existing.is_table or should_full_refresh() or query.flag
-        or not steps.can_stay(state, dbt.tidemark__columns_of(this), query.types) %}
+        or not steps.can_stay(state, dbt.tidemark__columns_of(this), query.types) or dbt.tidemark__has_other_properties(this) %}
         {{ return(false) }}
     {% endif %}
     {% set change = dbt.tidemark__writer(this, query).equal() %}
