@@ -73,7 +73,7 @@ class FixtureProject:
         return outcome.result
 
     def manifest(self) -> Manifest:
-        """dbt's manifest of the fixture."""
+        """dbt's manifest of the fixture, not of a copy that the test has edited."""
         key = (self.folder.name, os.environ.get("DBT_TARGET"))
         prefix = self.prefix.encode()
         if key not in _parsed:

@@ -66,7 +66,7 @@ def test_each_slice_is_proved_once_in_turns(tampered: Guarded, capsys: pytest.Ca
     again = {one: at for one, at in proofs.newest().items() if one.table == tampered.table("plain")}
     assert min(again.values()) > max(newest.values()), "all were proved again"
 
-    project = Project(tampered.folder, ops, manifest=tampered.manifest())
+    project = Project(tampered.folder, ops, manifest=tampered.manifest_of_copy())
     os.chdir(tampered.folder)
     with pytest.raises(VerificationError, match="1 table not proven"):
         show_each(tampered.spark, found, project)

@@ -34,7 +34,7 @@ class Followed(Staged):
     """The project `staged` with two landed batches that its models have read, and one that they have not."""
 
     def enter(self) -> None:
-        manifest = self.manifest()
+        manifest = self.manifest_of_copy()
         os.chdir(self.folder)
         self.project = Project.of(self.folder, manifest)
 

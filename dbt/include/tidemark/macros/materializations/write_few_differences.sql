@@ -1,0 +1,19 @@
+{# After a change of the code alone, writes the rows that differ, so that what reads the table reads only these; returns whether
+   it did. Most rows may differ, or the columns: then the table is replaced. #}
+{% macro tidemark__write_few_differences(existing, query) %}
+    {% set state = dbt.tidemark__run_state('read_states').get(model.unique_id, {}).state %}
+    {% set steps = adapter.decide().steps %}
+    {% if existing is none or not existing.is_table or should_full_refresh() or query.flag
+        or not steps.can_stay(state, dbt.tidemark__columns_of(this), query.types) or dbt.tidemark__has_other_properties(this) %}
+        {{ return(false) }}
+    {% endif %}
+    {% set change = dbt.tidemark__writer(this, query).equal() %}
+    {% if change.statement and not steps.are_few(change.counts, run_query('select count(*) from ' ~ this).columns[0].values()[0]) %}
+        {% do dbt.tidemark__drop_views_of(change) %}
+        {{ return(false) }}
+    {% endif %}
+    {% do dbt.tidemark__commit_change(this, change) %}
+    {% do persist_docs(this, model) %}
+    {% do dbt.tidemark__forget_table(this) %}
+    {{ return(true) }}
+{% endmacro %}
