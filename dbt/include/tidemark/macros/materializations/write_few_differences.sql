@@ -3,7 +3,9 @@
 {% macro tidemark__write_few_differences(existing, query) %}
     {% set state = dbt.tidemark__run_state('read_states').get(model.unique_id, {}).state %}
     {% set steps = adapter.decide().steps %}
-    {% if existing is none or not existing.is_table or should_full_refresh() or query.flag
+    {# a key that only the new query proves says nothing of the table's rows; the others need what a new table counts or checks #}
+    {% set has_other_needs = (query['keys'] and not config.get('unique_key')) or query.counts_versions or config.get('meta', {}).get('prune_by') %}
+    {% if existing is none or not existing.is_table or should_full_refresh() or query.flag or has_other_needs
         or not steps.can_stay(state, dbt.tidemark__columns_of(this), query.types) or dbt.tidemark__has_other_properties(this) %}
         {{ return(false) }}
     {% endif %}
