@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -38,9 +40,22 @@ def proofs(spark: SparkSession, project: Path, scratch: Path) -> list[Verdict]:
         project: the project's folder.
         scratch: the folder for dbt's files.
     """
+    with inside(project, scratch):
+        return list(verify(spark, []))
+
+
+@contextmanager
+def inside(project: Path, scratch: Path) -> Iterator[None]:
+    """Let the engine's functions find a project.
+
+    Args:
+        project: the project's folder.
+        scratch: the folder for dbt's files.
+    """
     folders = {"PROFILES_DIR": ROOT, "TARGET_PATH": scratch / "target", "LOG_PATH": scratch / "logs"}
     os.environ |= {f"DBT_{name}": str(folder) for name, folder in folders.items()}
     os.chdir(project)
-    found = list(verify(spark, []))
-    os.chdir(ROOT)
-    return found
+    try:
+        yield
+    finally:
+        os.chdir(ROOT)

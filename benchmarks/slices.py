@@ -25,6 +25,7 @@ from benchmarks.measuring import (
     scratch_session,
 )
 from benchmarks.orders import Orders
+from benchmarks.outcomes import inside
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.sampling import verify_share
@@ -59,13 +60,10 @@ def measure(spark: SparkSession, scale: int, rows_per_scale: int) -> Measured:
     project = BenchmarkProject(spark, ROOT, "tidemark", prefix, f"{prefix}_bronze", LAKE / "scratch")
     project.dbt("run")
     found = Measured(orders.rows)
-    scratch = LAKE / "scratch" / prefix
-    folders = {"PROFILES_DIR": ROOT, "TARGET_PATH": scratch / "target", "LOG_PATH": scratch / "logs"}
-    os.environ |= {f"DBT_{name}": str(folder) for name, folder in folders.items()}
     variables = {"bronze": project.bronze}
-    os.chdir(ROOT / "benchmarks" / "tidemark")
-    try:
-        for model in models_with_tables(spark, [], variables):
+    with inside(ROOT / "benchmarks" / "tidemark", LAKE / "scratch" / prefix):
+        models = models_with_tables(spark, [], variables)
+        for model in models:
             verdict_of(spark, model, (0,))  # Spark compiles what it runs for the first time
             found.costs[model.table.partition(".")[2]] = [_cost(spark, model, number) for number in NUMBERS]
         table = f"{prefix}_gold.customer_sales"
@@ -74,11 +72,10 @@ def measure(spark: SparkSession, scale: int, rows_per_scale: int) -> Measured:
         spark.sql(
             f"update {table} set orders = orders + 1 where customer_id in ({', '.join(map(str, altered))})"
         )
+        of_table = [one for one in models if one.table == table]
         for _ in range(SLICES // SHARE):
-            (verdict,) = verify_share(spark, f"{prefix}_ops", SHARE, ["customer_sales"], variables)
+            (verdict,) = verify_share(spark, f"{prefix}_ops", of_table, SHARE)
             found.found.append(verdict.differing // 2)  # the row of the table, and that of the rebuild
-    finally:
-        os.chdir(ROOT)
     return found
 
 

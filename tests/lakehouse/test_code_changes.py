@@ -16,6 +16,7 @@ from tidemark.engine.project import Project
 from tidemark.engine.verify.verify import Verdict
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
+WORDS = "select amount from {{ ref('guarded') }}"
 LATEST = "where newest_rank = 1"
 SOUND = "{% macro sound(amount) %}{{ amount }} > 0{% endmacro %}"
 
@@ -84,6 +85,11 @@ def test_changed_code_writes_only_the_rows_that_differ(guarded: Guarded, edited:
     }
     assert guarded.last_run("totals").state == "incremental", "it reads the rows that were written"
     assert guarded.rows("totals") == [(5, 1), (7, 1), (9, 2)]
+    (edited / "words.sql").write_text(WORDS)
+    assert guarded.messages("words") == {"words": "4 inserted"}
+    put(edited / "words.sql", "select", "select distinct")
+    assert guarded.messages("words") == {"words": "3 inserted; read whole: its SQL has changed"}
+    assert guarded.rows("words") == [(5,), (7,), (9,)], "a key of the new query is none of the table"
     put(next(edited.glob("*.yml")), "amount > 0", "amount > 1")
     put(edited / "guarded.sql", "id < 5", "id <= 4")
     replaced = {"guarded": "4 inserted; read whole: its SQL has changed"}

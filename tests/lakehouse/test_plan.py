@@ -15,7 +15,6 @@ from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import UnprovenError
 from tidemark.cli.plan import finished, show_plan
 from tidemark.engine.preview.plan import planned
-from tidemark.engine.project import Project
 from tidemark.engine.project.to_read import parsed_to_read
 from tidemark.engine.runs.differences import Differences, differing
 
@@ -94,8 +93,9 @@ def what_cannot_be_planned_is_named(edited: Guarded, capsys: pytest.CaptureFixtu
     )
     (models / "bag.sql").write_text("select amont from {{ source('input', 'rows_in') }}")
     (models / "kept.sql").write_text("select {{ nothing() }} as id")
-    project = Project(edited.folder, f"{edited.prefix}_ops", manifest=parsed_to_read(variables)[0])
-    found = show_plan(edited.spark, project, ["computed", "bag", "kept"], variables, with_rows=True)
+    manifest = parsed_to_read(variables)[0]
+    changes = planned(edited.spark, manifest, ["computed", "bag", "kept"], variables, with_rows=True)
+    found = show_plan(changes, with_rows=True)
     printed = " ".join(capsys.readouterr().out.split())
     assert "the run stops here not known: 5 rows have one id, so the run stops" in printed
     assert "bag: its SQL has changed not known: A column" in printed

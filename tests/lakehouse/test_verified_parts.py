@@ -16,6 +16,7 @@ from tidemark.engine.project import Project
 from tidemark.engine.verify.proofs import Proofs
 from tidemark.engine.verify.sampling import verify_share, verify_within
 from tidemark.engine.verify.slices import SLICES
+from tidemark.engine.verify.verify import models_with_tables
 
 pytestmark = [pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 ROWS = 300
@@ -45,7 +46,7 @@ def test_each_slice_is_proved_once_in_turns(tampered: Guarded, capsys: pytest.Ca
     proofs = Proofs(tampered.spark, ops)
     compared, differing = dict.fromkeys(map(tampered.table, names), 0), dict[str, list[int]]()
     for _ in range(2):
-        for verdict in verify_share(tampered.spark, ops, 50, names):
+        for verdict in verify_share(tampered.spark, ops, models_with_tables(tampered.spark, names), 50):
             assert verdict.unproven is None
             compared[verdict.table] += verdict.rows
             differing.setdefault(verdict.table.rpartition(".")[2], []).append(verdict.differing)
@@ -58,9 +59,9 @@ def test_each_slice_is_proved_once_in_turns(tampered: Guarded, capsys: pytest.Ca
     assert len(newest) == 3 * SLICES
 
     oldest = min(newest, key=newest.__getitem__)
-    (verdict,) = verify_within(tampered.spark, ops, 0.001, names)
+    (verdict,) = verify_within(tampered.spark, ops, models_with_tables(tampered.spark, names), 0.001)
     assert (verdict.table, len(verdict.slices)) == (oldest.table, 1)
-    found = [*verify_within(tampered.spark, ops, 600, ["plain"])]
+    found = [*verify_within(tampered.spark, ops, models_with_tables(tampered.spark, ["plain"]), 600)]
     taken = [len(verdict.slices) for verdict in found]
     assert taken == [1, 2, 4, 8, 16, 32, 37]
     again = {one: at for one, at in proofs.newest().items() if one.table == tampered.table("plain")}

@@ -15,12 +15,10 @@ from tidemark.engine.project import Project
 from tidemark.engine.project.nodes import stored_node, table_of
 from tidemark.engine.project.session import warm_session
 from tidemark.engine.runs.choosing import choose_run
-from tidemark.engine.runs.differences import ADDED, CHANGED, Difference, differences, version_after
+from tidemark.engine.runs.differences import ADDED, CHANGED, SIGNS, Difference, differences, version_after
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-SIGNS = {ADDED: "+", CHANGED: "~"}
 
 
 def diff(
@@ -83,6 +81,6 @@ def line_of(difference: Difference) -> str:
         side = 1 if difference.kind == ADDED else 0
         values = [f"{name}={pair[side]}" for name, pair in difference.values.items()]
     times = f" ({difference.number} times)" if difference.number > 1 else ""
-    line = f"    {SIGNS.get(difference.kind, '-')} {key}{times}{': ' if values else ''}{', '.join(values)}"
+    line = f"    {SIGNS[difference.kind]} {key}{times}{': ' if values else ''}{', '.join(values)}"
     line = " ".join(line.splitlines())
     return line if len(line) <= NARROW else f"{line[: NARROW - 1]}…"

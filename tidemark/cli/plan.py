@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -16,11 +16,7 @@ from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.preview import markdown
 from tidemark.engine.preview.changed import Changed
 from tidemark.engine.preview.plan import planned
-from tidemark.engine.project import Project
 from tidemark.engine.project.session import warm_session
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 DIFFERS = 2  # the exit code with --exit-code, as that of `terraform plan -detailed-exitcode`
 
@@ -41,7 +37,8 @@ def plan(
     project = opened_with(given)
     spark = warm_session(project.root, may_be_remote=True)
     show = show_markdown if as_markdown else show_plan
-    finished(show(spark, project, models or [], given, with_rows=rows), with_rows=rows, tells=exit_code)
+    changes = planned(spark, project.manifest, models or [], given, with_rows=rows)
+    finished(show(changes, with_rows=rows), with_rows=rows, tells=exit_code)
 
 
 def finished(found: Sequence[Changed], *, with_rows: bool, tells: bool) -> None:
@@ -66,25 +63,15 @@ def finished(found: Sequence[Changed], *, with_rows: bool, tells: bool) -> None:
         raise typer.Exit(DIFFERS)
 
 
-def show_plan(
-    spark: SparkSession,
-    project: Project,
-    selection: Sequence[str],
-    variables: Mapping[str, Any],
-    *,
-    with_rows: bool,
-) -> list[Changed]:
+def show_plan(changes: Iterable[Changed], *, with_rows: bool) -> list[Changed]:
     """Print which tables would change, and how.
 
     Args:
-        spark: the session.
-        project: the project.
-        selection: dbt selectors; empty for all models and seeds.
-        variables: values of `--vars`.
-        with_rows: whether to compute the rows that differ.
+        changes: the changed tables.
+        with_rows: whether they have the rows that differ.
     """
     found = []
-    for one in planned(spark, project.manifest, selection, variables, with_rows=with_rows):
+    for one in changes:
         found.append(one)
         facts = {"table": one.table, "kind": one.kind, "why": one.why, "unknown": one.unknown}
         output.text(f"  {one.table}: {one.why}", "planned", **facts)
@@ -106,15 +93,8 @@ def _lines(one: Changed, with_rows: bool) -> Iterator[tuple[str, str, dict[str, 
         yield line_of(difference).strip(), "difference", row
 
 
-def show_markdown(
-    spark: SparkSession,
-    project: Project,
-    selection: Sequence[str],
-    variables: Mapping[str, Any],
-    *,
-    with_rows: bool,
-) -> list[Changed]:
+def show_markdown(changes: Iterable[Changed], *, with_rows: bool) -> list[Changed]:
     """Print the same as Markdown; the arguments are those of `show_plan`."""
-    found = list(planned(spark, project.manifest, selection, variables, with_rows=with_rows))
+    found = list(changes)
     output.text(markdown.page(found, with_rows=with_rows), "plan", tables=len(found))
     return found

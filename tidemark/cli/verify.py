@@ -19,7 +19,7 @@ from tidemark.engine.project.session import warm_session
 from tidemark.engine.verify.proofs import Proofs, recent
 from tidemark.engine.verify.sampling import verify_share, verify_within
 from tidemark.engine.verify.slices import SLICES, ruled_out, seconds_of, share_of
-from tidemark.engine.verify.verify import Difference, Verdict
+from tidemark.engine.verify.verify import Difference, Verdict, models_with_tables
 from tidemark.engine.verify.verify import verify as verify_models
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def verify(
     given = variables_in(variables)
     project = opened_with(given)
     spark, selection = warm_session(project.root, may_be_remote=True), models or []
-    if share:
-        verdicts = verify_share(spark, project.ops_schema, share, selection, given)
-    elif seconds:
-        verdicts = verify_within(spark, project.ops_schema, seconds, selection, given)
+    if share or seconds:
+        chosen = models_with_tables(spark, selection, given)
+        verify_part, number = (verify_share, share) if share else (verify_within, seconds)
+        verdicts = verify_part(spark, project.ops_schema, chosen, number)
     else:
         verdicts = verify_models(spark, selection, given)
     found = show_each(spark, verdicts, project)

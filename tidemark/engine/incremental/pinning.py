@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import sqlglot
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 
 from tidemark.engine.incremental.splicing import spliced
 from tidemark.engine.incremental.unsupported import Unsupported
@@ -65,11 +65,9 @@ def replaced(sql: str, views: Mapping[str, str]) -> str:
     """
     tokens = sqlglot.tokenize(sql, dialect="spark")
     parts = []
-    for index in range(len(tokens) - 2):
-        schema, dot, table = tokens[index : index + 3]
-        before, after = tokens[index - 1 : index], tokens[index + 3 : index + 4]
-        view = views.get(f"{schema.text}.{table.text}".lower()) if dot.text == "." else None
-        if view is None or any(token.text == "." for token in (*before, *after)):
+    for index, schema, table in _two_part_names(tokens):
+        view = views.get(f"{schema.text}.{table.text}".lower())
+        if view is None:
             continue
         version = VERSION.match(sql[table.end + 1 :])
         end = table.end + (version.end() if version else 0)
@@ -89,11 +87,17 @@ def pinned(sql: str, readings: Mapping[str, str]) -> str:
     by_name = {name.lower(): reading for name, reading in readings.items()}
     tokens = sqlglot.tokenize(sql, dialect="spark")
     parts = []
-    for index in range(len(tokens) - 2):
-        schema, dot, table = tokens[index : index + 3]
+    for _, schema, table in _two_part_names(tokens):
         name = f"{schema.text}.{table.text}".lower()
-        neighbours = tokens[index - 1 : index] + tokens[index + 3 : index + 4]
-        is_name = dot.text == "." and all(token.text != "." for token in neighbours)
-        if is_name and name in by_name and not AS_OF.match(sql[table.end + 1 :]):
+        if name in by_name and not AS_OF.match(sql[table.end + 1 :]):
             parts.append((schema.start, table.end, by_name[name]))
     return spliced(sql, parts)
+
+
+def _two_part_names(tokens: Sequence[Token]) -> Iterator[tuple[int, Token, Token]]:
+    """Yield the names of two parts, such as tables: the place of the first part, and both parts."""
+    for index in range(len(tokens) - 2):
+        schema, dot, table = tokens[index : index + 3]
+        neighbours = [*tokens[index - 1 : index], *tokens[index + 3 : index + 4]]
+        if dot.text == "." and all(token.text != "." for token in neighbours):
+            yield index, schema, table

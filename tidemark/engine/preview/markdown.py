@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from tidemark.base.output import count_of
 from tidemark.engine.preview.changed import NEW, READER, Changed
-from tidemark.engine.runs.differences import ADDED, CHANGED, REMOVED, Difference
+from tidemark.engine.runs.differences import ADDED, CHANGED, REMOVED, SIGNS, Difference
 
-SIGNS = {ADDED: "+", REMOVED: "-", CHANGED: "~"}
 WORDS = ((CHANGED, "changes", "change"), (ADDED, "is new", "are new"), (REMOVED, "is gone", "are gone"))
 
 

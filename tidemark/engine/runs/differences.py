@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_ROWS_SHOWN = 20
 ROUNDING = 1e-9
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
+SIGNS = {ADDED: "+", REMOVED: "-", CHANGED: "~"}
 INCOMPARABLE = ("map<", "variant")  # types that Spark does not compare
 
 

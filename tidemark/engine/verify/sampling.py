@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidemark.base.clock import utc_now
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.proofs import Proof, Proofs
 from tidemark.engine.verify.slices import SLICES, oldest_first, turns
-from tidemark.engine.verify.verify import AT_ONCE, Verdict, models_with_tables, verdict_of
+from tidemark.engine.verify.verify import AT_ONCE, Verdict, verdict_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 def verify_share(
-    spark: SparkSession,
-    ops_schema: str,
-    share: int,
-    selection: Sequence[str],
-    variables: Mapping[str, Any] | None = None,
+    spark: SparkSession, ops_schema: str, models: Sequence[Compiled], share: int
 ) -> Iterator[Verdict]:
     """Compare some slices of each table with those of its rebuild: those with the oldest proof.
 
     Args:
         spark: the session.
         ops_schema: the schema of the state tables.
+        models: from `models_with_tables`.
         share: how many slices of each table.
-        selection: dbt selectors; empty for all models.
-        variables: values of `--vars`.
     """
     proofs = Proofs(spark, ops_schema)
     proved = proofs.newest()
@@ -40,16 +35,12 @@ def verify_share(
         return _compared(spark, model, oldest_first(model.table, proved)[:share])
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for proof, verdict in pool.map(compared, models_with_tables(spark, selection, variables)):
+        for proof, verdict in pool.map(compared, models):
             yield _recorded(proofs, proof, verdict)
 
 
 def verify_within(
-    spark: SparkSession,
-    ops_schema: str,
-    seconds: float,
-    selection: Sequence[str],
-    variables: Mapping[str, Any] | None = None,
+    spark: SparkSession, ops_schema: str, models: Sequence[Compiled], seconds: float
 ) -> Iterator[Verdict]:
     """Compare slices of tables, those with the oldest proof first, until a time is over.
 
@@ -60,21 +51,21 @@ def verify_within(
     Args:
         spark: the session.
         ops_schema: the schema of the state tables.
+        models: from `models_with_tables`.
         seconds: the time for comparisons; reading and compiling the project is not part of it.
-        selection, variables: as in `verify_share`.
     """
     proofs = Proofs(spark, ops_schema)
     proved = proofs.newest()
-    models = {one.table: one for one in models_with_tables(spark, selection, variables)}
-    waiting = {table: oldest_first(table, proved) for table in models}
-    took = dict.fromkeys(models, 0.0)
+    by_table = {one.table: one for one in models}
+    waiting = {table: oldest_first(table, proved) for table in by_table}
+    took = dict.fromkeys(by_table, 0.0)
     end, number = time.monotonic() + seconds, 1
     while waiting:
         for table in turns([*waiting], proved):
             if time.monotonic() + took[table] > end:
                 return
             chosen, waiting[table] = waiting[table][:number], waiting[table][number:]
-            proof, verdict = _compared(spark, models[table], chosen)
+            proof, verdict = _compared(spark, by_table[table], chosen)
             took[table] = verdict.seconds
             if verdict.unproven or not waiting[table]:
                 del waiting[table]
