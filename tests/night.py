@@ -74,7 +74,7 @@ CASES = {
     ),
     "queries": Case(
         "200 random queries, with a new seed each day (`tests/tidemark/engine/incremental`)",
-        "12 random queries with a fixed seed",
+        "6 random queries with a fixed seed",
         variable="TIDEMARK_QUERIES",
     ),
     "stages": Case(

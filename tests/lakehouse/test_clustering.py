@@ -36,7 +36,7 @@ sources:
 """
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_new_files_are_clustered_and_trigger_nothing(
     guarded: Guarded, table_format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from tidemark.lake.retention import KEPT_SNAPSHOTS, Kept
 from tidemark.maintain.maintenance import chosen_tables, compact, expire
 from tidemark.maintain.maintenance_plan import plan
 
-pytestmark = [pytest.mark.R4, pytest.mark.formats(day="delta", night="delta iceberg")]
+pytestmark = [pytest.mark.R4, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
 
 @pytest.mark.core

@@ -50,7 +50,7 @@ def models(guarded: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.core
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_plain_model_is_what_a_rebuild_gives(guarded: Guarded, models: Path) -> None:
     """R2.1, R2.2: late and moved rows count, emptied groups go, and `verify` proves it."""
     (models / "plain.sql").write_text(PLAIN)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.R1
 
 
 @pytest.mark.core
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_a_row_that_moves_changes_both_groups(guarded: Guarded) -> None:
     """R1.5: a row that moves changes the key that it left and the one that it joins; an empty key goes."""
     guarded.insert("(1, 5), (2, 5), (3, 6)")

@@ -152,7 +152,7 @@ def test_a_table_created_anew_is_noticed(make_feed: MakeFeed) -> None:
     assert make_feed().land().settled is None
 
 
-@pytest.mark.formats(day="delta", night="delta iceberg")
+@pytest.mark.formats(day="iceberg", night="delta iceberg")
 def test_an_accepted_loss_covers_only_its_rows(make_feed: MakeFeed) -> None:
     """R1.5: reported once; the next landing does not stop, and rows lost later are reported, too."""
     people = make_feed(on_lost_rows="accept")

@@ -8,14 +8,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark.base.errors import VerificationError
+from tidemark.base.errors import TidemarkError, VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.cli.options import Models
+from tidemark.cli.prove_manifest import asked_for, prove_manifest
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
 from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.project import enter_root
@@ -28,18 +30,13 @@ from tidemark.engine.prove.proof import Model, Tried, try_histories
 from tidemark.engine.prove.roles import ordering
 from tidemark.engine.prove.shrinking import shrink
 from tidemark.lake.place import LAKE
+from tidemark.spark.session import FEW_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# settings for many queries of few rows
-FEW_ROWS = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
+HISTORIES = 50
 
 
 @contextmanager
@@ -56,24 +53,47 @@ def scratch_lake() -> Iterator[None]:
                 os.environ[LAKE] = before
 
 
-def prove(
+def prove(  # noqa: PLR0913, PLR0917  # options of a command
     models: Models = None,
     histories: Annotated[
-        int, typer.Option(min=1, help="Random histories for each combination of changed sources.")
-    ] = 50,
+        int | None,
+        typer.Option(
+            min=1, help="Random histories for each combination of changed sources, 50 if not given."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the random histories.")] = 1,
+    manifest: Annotated[
+        Path | None,
+        typer.Option(help="Test the incremental models of any dbt project: its target/manifest.json."),
+    ] = None,
+    changes: Annotated[
+        str,
+        typer.Option(
+            help="With --manifest: the kinds of changes to try, such as `new,late`; all if not given."
+        ),
+    ] = "",
+    unit_tests: Annotated[
+        Path | None, typer.Option(help="With --manifest: a YAML file to write dbt unit tests to.")
+    ] = None,
 ) -> None:
     """Test models on random source histories, without a lake: each table must equal its rebuild."""
+    if manifest is not None:
+        prove_manifest(manifest, models or [], asked_for(histories, seed, changes), unit_tests)
+        return
+    if changes or unit_tests is not None:
+        raise TidemarkError(
+            "--changes and --unit-tests go with --manifest.", "Name a manifest.json: docs/prove.md."
+        )
     root = enter_root()
     with scratch_lake():
-        manifest = invoke_dbt(["--quiet", *PARSE])
+        parsed = invoke_dbt(["--quiet", *PARSE])
         spark = warm_session(root)
         for name, value in FEW_ROWS.items():
             spark.conf.set(name, value)
         wrong = [
             one.name
-            for one in candidates(spark, manifest, models or [])
-            if not _prove(spark, one, histories, seed)
+            for one in candidates(spark, parsed, models or [])
+            if not _prove(spark, one, histories or HISTORIES, seed)
         ]
         if wrong:
             raise VerificationError(

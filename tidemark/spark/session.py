@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -25,6 +26,24 @@ from tidemark.spark.jars import check_jars
 
 # Spark itself needs others, such as spark.authenticate.secret, when it starts
 SECRET = re.compile(r"spark\.(hadoop|sql\.catalog)\..*(password|secret|token|credential)", re.IGNORECASE)
+
+# settings for many queries of few rows
+FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+PLAIN = {
+    **FEW_ROWS,
+    "spark.ui.enabled": "false",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "false",  # as in most warehouses, a comparison of text and numbers is no error
+}
 
 
 def open_session(settings: Mapping[str, str], root: Path, *, empty: bool = False) -> SparkSession:
@@ -80,6 +99,19 @@ def embedded_session(settings: Mapping[str, str]) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def plain_session() -> SparkSession:
+    """Return a session without a lake, for many queries of few rows; the one that runs, if there is one."""
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries
+    memory = os.environ.get("TIDEMARK_DRIVER_MEMORY") or "2g"
+    builder = (
+        SparkSession.builder.master("local[1]").appName("tidemark").config("spark.driver.memory", memory)
+    )
+    for name, value in PLAIN.items():
+        builder = builder.config(name, value)
+    with TemporaryDirectory() as logs, _quiet_jvm(Path(logs)), on_interrupt(signal.getsignal(signal.SIGINT)):
+        return builder.getOrCreate()
 
 
 def _empty(lake: Path) -> None:

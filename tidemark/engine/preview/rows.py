@@ -42,6 +42,7 @@ class Preview:
     spark: SparkSession
     models: Mapping[str, Compiled]
     _views: dict[str, str] = field(default_factory=dict)
+    _not_known: dict[str, str] = field(default_factory=dict)  # why the rows of a table or view are not known
     _kept: list[DataFrame] = field(default_factory=list)
 
     def put(self, table: str, rows: DataFrame) -> None:
@@ -60,9 +61,12 @@ class Preview:
         try:
             for table, model in self.models.items():
                 if model.materialized in VIEWS and model.failed is None:
-                    self.put(table, self._query(model))
+                    self._put_view(model)
                 elif table in waiting:
-                    yield self._compared(waiting.pop(table), model)
+                    found = self._compared(waiting.pop(table), model)
+                    if found.unknown:
+                        self._not_known[table.lower()] = f"its rows depend on {table}, which are not known"
+                    yield found
             for one in waiting.values():
                 yield replace(one, unknown=one.unknown or "it is not among the compiled models")
         finally:
@@ -71,13 +75,30 @@ class Preview:
             for rows in self._kept:
                 rows.unpersist()
 
-    def _compared(self, change: Changed, model: Compiled) -> Changed:
-        if change.kind == READER and replaced(model.sql, self._views) == model.sql:
-            return replace(change, rows=SAME)
-        unknown = change.unknown or _unknown(model)
-        if unknown:
-            return replace(change, unknown=unknown)
+    def _put_view(self, model: Compiled) -> None:
         try:
+            why = self._depends(model)
+            if not why:
+                self.put(model.table, self._query(model))
+        except Exception:  # what reads it is not known; the others are
+            why = f"its rows depend on {model.table}, which cannot be computed"
+        if why:
+            self._not_known[model.table.lower()] = why
+
+    def _depends(self, model: Compiled) -> str:
+        """Return which table or view that a model reads has rows that are not known; empty if none has."""
+        for name, why in self._not_known.items():
+            if replaced(model.sql, {name: "__not_known"}) != model.sql:
+                return why
+        return ""
+
+    def _compared(self, change: Changed, model: Compiled) -> Changed:
+        try:
+            unknown = change.unknown or _unknown(model) or self._depends(model)
+            if unknown:
+                return replace(change, unknown=unknown)
+            if change.kind == READER and replaced(model.sql, self._views) == model.sql:
+                return replace(change, rows=SAME)
             return self._differing(change, model)
         except Exception as error:  # one model that cannot be compared stops no other
             return replace(change, unknown=sentence(error))

@@ -30,7 +30,7 @@ def unit_test(
     """
     lines = [*_lines(model, drawn, rebuilt)]
     for row in differing:
-        lines.append(f"      # {sides[0 if row['side'] > 0 else 1]}: {_flow(_without(row, 'side'))}")
+        lines.append(f"      # {sides[0 if row['side'] > 0 else 1]}: {flow(_without(row, 'side'))}")
     return "\n".join(lines)
 
 
@@ -41,21 +41,21 @@ def _lines(model: Model, drawn: Drawn, rebuilt: Sequence[Row]) -> Iterator[str]:
     yield "    given:"
     for table, (history,) in drawn.items():
         yield f"      - input: {model.tables[table].given}"
-        yield from (f"        # before: {_flow(row)}" for row in history.previous)
+        yield from (f"        # before: {flow(row)}" for row in history.previous)
         for row in history.changes:
-            yield f"        # {row['_change_type']}: {_flow(_without(row, '_change_type'))}"
+            yield f"        # {row['_change_type']}: {flow(_without(row, '_change_type'))}"
         yield "        rows:" if history.present else "        rows: []"
-        yield from (f"          - {_flow(row)}" for row in history.present)
+        yield from (f"          - {flow(row)}" for row in history.present)
     yield "    expect:"
     yield "      rows:" if rebuilt else "      rows: []"
-    yield from (f"        - {_flow(row)}" for row in rebuilt)
+    yield from (f"        - {flow(row)}" for row in rebuilt)
 
 
 def _without(row: Row, column: str) -> Row:
     return {name: value for name, value in row.items() if name != column}
 
 
-def _flow(row: Row) -> str:
+def flow(row: Row) -> str:
     """Return a row as a YAML mapping on one line."""
     return "{" + ", ".join(f"{column}: {_scalar(value)}" for column, value in row.items()) + "}"
 
@@ -66,3 +66,12 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, (int, float)) else f'"{value}"'
+
+
+def given_as(node: Any) -> str:
+    """Return how a unit test names a table."""
+    if node is None:
+        return ""
+    if node.resource_type == "source":
+        return f"source('{node.source_name}', '{node.name}')"
+    return f"ref('{node.name}')"

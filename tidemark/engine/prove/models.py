@@ -26,6 +26,7 @@ from tidemark.engine.project.declared_keys import (
 )
 from tidemark.engine.project.model_way import keys_below, model_way
 from tidemark.engine.project.nodes import VIEWS, table_of
+from tidemark.engine.prove.counterexample import given_as
 from tidemark.engine.prove.drawing import Table
 from tidemark.engine.prove.proof import Model
 from tidemark.engine.sqlcheck.models import allowed_rules, findings_of
@@ -167,18 +168,9 @@ def _table(manifest: Any, name: str, columns: dict[str, str], node: Any) -> Tabl
         never_null(node),
         checks_of(node),
         _values(manifest, node),
-        _given(node),
+        given_as(node),
         tuple(keys[1:]),
     )
-
-
-def _given(node: Any) -> str:
-    """Return how a unit test names a table."""
-    if node is None:
-        return ""
-    if node.resource_type == "source":
-        return f"source('{node.source_name}', '{node.name}')"
-    return f"ref('{node.name}')"
 
 
 def _values(manifest: Any, node: Any) -> dict[str, list[Any]]:
@@ -186,7 +178,7 @@ def _values(manifest: Any, node: Any) -> dict[str, list[Any]]:
     found = declared_values(manifest, node)
     for unit in manifest.unit_tests.values():
         for given in unit.given:
-            if given.input.replace('"', "'") == _given(node) and isinstance(given.rows, list):
+            if given.input.replace('"', "'") == given_as(node) and isinstance(given.rows, list):
                 for row in given.rows:
                     for column, value in row.items():
                         found.setdefault(column.lower(), []).append(value)

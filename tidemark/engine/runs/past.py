@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from tidemark.lake.versions import Versions
 
 
+def reading_at(spark: SparkSession, table: str, version: int) -> str:
+    """Return SQL that reads a version of a table.
+
+    Args:
+        spark: the session.
+        table: `schema.name`.
+        version: the version; 0 on Iceberg is a table without a snapshot.
+    """
+    if version == 0 and table_format(spark) == ICEBERG:
+        return f"(select * from {table} where false)"
+    return f"{table} version as of {version}"
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a table or view is read as of a run.
@@ -73,9 +86,7 @@ class Past:
         if view is not None:
             return Reading(f"({self._pinned(table, view)})", None)
         version = self._version(table)
-        if version == 0 and table_format(self._spark) == ICEBERG:
-            return Reading(f"(select * from {table} where false)", version)  # it had no snapshot yet
-        return Reading(f"{table} version as of {version}", version)
+        return Reading(reading_at(self._spark, table, version), version)
 
     def _view(self, table: str) -> str | None:
         """Return the query of a view; None for a table."""

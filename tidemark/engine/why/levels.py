@@ -21,7 +21,7 @@ from tidemark.engine.project import own_schema
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.project.compiled_models import compiled_models
 from tidemark.engine.project.nodes import stored, table_of
-from tidemark.engine.runs.past import Past
+from tidemark.engine.runs.past import Past, reading_at
 from tidemark.engine.verify.verify import UNPROVEN
 from tidemark.engine.why.asked import Asked, chosen, field_of
 from tidemark.engine.why.carried import KEY, Carried, carried
@@ -176,8 +176,8 @@ class Following:
     def _query(self, model: Compiled) -> Query:
         plain, readings = unpinned(model.sql)
         if self.asked.run:  # the last run of the model may be an earlier one
-            read = {one.name.lower(): one.last for one in model.reads if one.last}
-            readings |= {name: f"{name} version as of {version}" for name, version in read.items()}
+            read = {one.name.lower(): one.last for one in model.reads if one.last is not None}
+            readings |= {name: reading_at(self.spark, name, version) for name, version in read.items()}
         parsed = parse(plain, self._catalog)
         checked(self._catalog, parsed)
         return Query(parsed.tree, readings)

@@ -26,7 +26,7 @@ from tidemark.engine.prove.proof import Model, Tried, try_histories
 from tidemark.engine.prove.tables import register
 
 pytestmark = [pytest.mark.R2, pytest.mark.core]
-QUERIES = int(os.environ.get("TIDEMARK_QUERIES", "12"))
+QUERIES = int(os.environ.get("TIDEMARK_QUERIES", "6"))
 HISTORIES = 20
 SEED = os.environ.get("TIDEMARK_SEED", "1")
 

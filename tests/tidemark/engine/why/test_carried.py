@@ -21,7 +21,7 @@ from tidemark.engine.incremental.unsupported import Unsupported
 from tidemark.engine.why.carried import CARRIED, KEY, Carried, carried
 
 pytestmark = [pytest.mark.R1]
-RANDOM = int(os.environ.get("TIDEMARK_QUERIES", "12"))
+RANDOM = int(os.environ.get("TIDEMARK_QUERIES", "6"))
 ROWS = {
     "shop.sales": [
         "(1, date '2025-03-01', 'a', 10.5, 1), (2, date '2025-03-01', 'b', 2, 2)",

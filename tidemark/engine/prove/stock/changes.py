@@ -1,0 +1,180 @@
+"""Random histories of a model's inputs: what is there at each run, after changes of one kind."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tidemark.engine.prove.drawing import INTEGERS, Chance, Row, Table
+from tidemark.engine.prove.stock.history import DAY, FIRST, Change, History
+
+NEW, EMPTY, TIED, LATE, REPEATED = "new", "empty", "tied", "late", "repeated"
+UPDATED, MOVED, EDITED, DELETED = "updated", "moved", "edited", "deleted"
+KINDS = {
+    NEW: "new rows",
+    EMPTY: "the first rows, after a run without rows",
+    TIED: "new rows with the time of the last",
+    LATE: "rows that come late",
+    REPEATED: "rows that come twice",
+    UPDATED: "updated rows, with a new time",
+    MOVED: "rows moved to other groups, with a new time",
+    EDITED: "updated rows, without a new time",
+    DELETED: "deleted rows",
+}
+NEED_TIME = (TIED, LATE, EDITED)
+LATENESS = (datetime.timedelta(hours=2), DAY, 3 * DAY, 10 * DAY, 40 * DAY)
+TIMES = ("timestamp", "date")
+JOINED = 0.9  # how often a column that is compared with another has the value of a key
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass
+class Drawer:
+    """Draws one history.
+
+    Attributes:
+        tables: the inputs by view.
+        chance: what decides the values.
+        joined: columns that are compared with other columns: they have the values of keys.
+    """
+
+    tables: Mapping[str, Table]
+    chance: Chance
+    joined: frozenset[str] = frozenset()
+    _taken: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def rng(self) -> Random:
+        """The source of chance."""
+        return self.chance.rng
+
+    def history(self, view: str, kind: str) -> History:
+        """Draw a history in which one input has changes of one kind.
+
+        Args:
+            view: the input that changes.
+            kind: a key of `KINDS`.
+        """
+        before = {name: self._before(table) for name, table in self.tables.items()}
+        if kind == EMPTY:
+            before[view] = {}
+        rows = dict(before[view])
+        steps = []
+        for number in range(1, self.rng.choice((2, 2, 3))):
+            now = FIRST + number * DAY
+            kinds = [kind] * self.rng.randint(1, 2) + [NEW] * (
+                kind not in (NEW, EMPTY) and self.rng.random() < 0.4
+            )
+            changes = []
+            for one in kinds:
+                change = self._change(view, one, rows, now)
+                if change is not None:
+                    changes.append(change)
+                    if change.row is None:
+                        rows.pop(change.place)
+                    else:
+                        rows[change.place] = change.row
+            steps.append(tuple(changes))
+        return History(before, tuple(steps))
+
+    def _before(self, table: Table) -> dict[int, Row]:
+        ages = sorted(self.rng.sample(range(1, 72 * 60), self.rng.randrange(1, 9)), reverse=True)
+        rows = (self._row(table, FIRST - datetime.timedelta(minutes=age)) for age in ages)
+        return dict(enumerate(rows))
+
+    def _change(self, view: str, kind: str, rows: Mapping[int, Row], now: datetime.datetime) -> Change | None:
+        table = self.tables[view]
+        recent = now - datetime.timedelta(minutes=self.rng.randrange(1, 24 * 60 - 1))
+        fresh = max(rows, default=0) + 1
+        if kind in (NEW, EMPTY) or not rows:
+            return Change(view, "a new row", fresh, self._row(table, recent))
+        if kind == LATE:
+            late = self.rng.choice(LATENESS)
+            row = self._row(table, now - DAY - late)
+            return Change(view, f"a row that is {_words(late)} older than the last run", fresh, row)
+        place = self.rng.choice(list(rows))
+        if kind == TIED:
+            last = max(rows, key=lambda one: [str(rows[one][name]) for name in times_of(table)])
+            row = {**self._row(table, recent), **{name: rows[last][name] for name in times_of(table)}}
+            return Change(view, "a new row with the time of the last", fresh, row, last)
+        if kind == REPEATED:
+            return Change(view, "the same row once more", fresh, dict(rows[place]), place)
+        if kind == DELETED:
+            return Change(view, "deleted", place, None, place)
+        after = self._updated(table, rows[place], kind, recent)
+        words = "updated, with the time that it had" if kind == EDITED else "updated"
+        return Change(view, words, place, after, place) if after is not None else None
+
+    def _updated(self, table: Table, row: Row, kind: str, now: datetime.datetime) -> Row | None:
+        times = times_of(table)
+        free = [name for name in table.columns if name not in table.key and name not in times]
+        names = [name for name in free if (name in table.meets) == (kind == MOVED)] or free
+        if not names:
+            return None
+        after = dict(row)
+        for name in self.rng.sample(names, min(len(names), self.rng.randint(1, 3))):
+            after[name] = self._other(table, name, row[name])
+        return after if kind == EDITED else {**after, **_at(table, now, update=True)}
+
+    def _other(self, table: Table, name: str, value: Any) -> Any:
+        drawn = value
+        for _ in range(8):
+            drawn = self._value(table, name)
+            if drawn != value:
+                break
+        return drawn
+
+    def _value(self, table: Table, name: str) -> Any:
+        kind = table.columns[name]
+        if name in self.joined and (kind == "string" or kind in INTEGERS) and self.rng.random() < JOINED:
+            return _numbered(kind, self.rng.randrange(4))
+        return self.chance.value(table, name)
+
+    def _row(self, table: Table, time: datetime.datetime) -> Row:
+        times = _at(table, time)
+        row = {name: self._value(table, name) for name in table.columns if name not in times} | times
+        keys = [name for name in table.key if name in row and name not in times]
+        if keys:
+            number = self._taken[table.name] = self._taken.get(table.name, -1) + 1
+            row[keys[-1]] = _numbered(table.columns[keys[-1]], number)
+        return {name: row[name] for name in table.columns}
+
+
+def times_of(table: Table) -> list[str]:
+    """Return the columns of a table that hold a time."""
+    return [name for name, kind in table.columns.items() if kind in TIMES]
+
+
+def kinds_for(table: Table) -> list[str]:
+    """Return the kinds of changes that a table can have."""
+    timed = bool(times_of(table))
+    moves = bool(table.meets - {*table.key, *times_of(table)})
+    return [kind for kind in KINDS if (timed or kind not in NEED_TIME) and (moves or kind != MOVED)]
+
+
+def words_of(kind: str, table: Table) -> str:
+    """Return a kind of changes in words; a table may have no time."""
+    return KINDS[kind] if times_of(table) else KINDS[kind].replace(", with a new time", "")
+
+
+def _at(table: Table, time: datetime.datetime, *, update: bool = False) -> dict[str, Any]:
+    """Return the columns of time at a time; an update leaves those of the creation."""
+    names = times_of(table)
+    if update:
+        free = [name for name in names if name not in table.key]
+        names = [name for name in free if not name.startswith("created")] or free
+    return {name: time.date() if table.columns[name] == "date" else time for name in names}
+
+
+def _numbered(kind: str, number: int) -> Any:
+    if kind == "string":
+        return LETTERS[number % len(LETTERS)] * (number // len(LETTERS) + 1)
+    return number if kind in INTEGERS else float(number)
+
+
+def _words(late: datetime.timedelta) -> str:
+    days = late.days
+    return f"{days} day{'s' * (days > 1)}" if days else f"{late.seconds // 3600} hours"
