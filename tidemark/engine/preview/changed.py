@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidemark.base.messages import sentence
 from tidemark.engine.checkpoints.rows import CODE
 from tidemark.engine.decision.rebuilds import STOPS
 from tidemark.engine.decision.states import FIRST_RUN, FULL, HISTORY_LOST, REBUILDS
@@ -102,15 +103,21 @@ def _changed(plan: Plan) -> Changed | None:
     return None
 
 
-def changed_seeds(spark: SparkSession, seeds: Sequence[Any]) -> Iterator[tuple[Changed, DataFrame]]:
-    """Yield the seeds whose tables differ from their files, each with the rows of its file.
+def changed_seeds(spark: SparkSession, seeds: Sequence[Any]) -> Iterator[tuple[Changed, DataFrame | None]]:
+    """Yield the seeds whose tables differ from their files, each with its rows if it can be read.
 
     Args:
         spark: the session.
         seeds: their nodes.
     """
     for node in seeds:
-        table, rows = table_of(node), seed_rows(spark, node)
+        table = table_of(node)
+        try:
+            rows = seed_rows(spark, node)
+        except Exception as error:  # one file that cannot be read stops nothing else
+            why = f"{node.original_file_path} cannot be read: {sentence(error)}"
+            yield Changed(table, SEED, "its file cannot be read", unknown=why), None
+            continue
         if not table_exists(spark, table):
             yield Changed(table, NEW, "it is not loaded yet", number=rows.count()), rows
             continue

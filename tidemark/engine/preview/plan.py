@@ -53,7 +53,10 @@ def planned(
     models = compiled_models(spark, [], "verify", variables, as_built=not variables) if changes else []
     preview = Preview(spark, {one.table: one for one in models})
     for one, rows in loaded:
-        preview.put(one.table, rows)
+        if rows is None:
+            preview.lacks(one.table)
+        else:
+            preview.put(one.table, rows)
     as_they_are = set[str]()
     for one in preview.compared(changes):
         reads_same = one.kind == READER and as_they_are.issuperset(one.reads)

@@ -51,6 +51,10 @@ class Preview:
         rows.createOrReplaceTempView(view)
         self._views[table.lower()] = view
 
+    def lacks(self, table: str) -> None:
+        """Note that nobody knows which rows a table would have, so that those that read it are not known."""
+        self._not_known[table.lower()] = f"its rows depend on those of {table}, which are not known"
+
     def compared(self, changes: Sequence[Changed]) -> Iterator[Changed]:
         """Yield changes with the rows that differ.
 
@@ -65,7 +69,7 @@ class Preview:
                 elif table in waiting:
                     found = self._compared(waiting.pop(table), model)
                     if found.unknown:
-                        self._not_known[table.lower()] = f"its rows depend on {table}, which are not known"
+                        self.lacks(table)
                     yield found
             for one in waiting.values():
                 yield replace(one, unknown=one.unknown or "it is not among the compiled models")

@@ -48,10 +48,14 @@ class Columns:
         return [self.comparable(name, kind) for name, kind in zip(self.values, self.types, strict=True)]
 
     def keys_of(self, names: Sequence[str]) -> list[str]:
-        """Return SQL of what can be grouped of some columns; of all if none of them is there."""
+        """Return SQL of what can be grouped of some columns; if none of them is there, of all that are exact.
+
+        Sums of floating-point numbers depend on the order of their rows, so they cannot tell where a row is.
+        """
         wanted = {name.lower() for name in names}
-        by_name = zip(self.names, self.keys, strict=True)
-        return [key for name, key in by_name if name.lower() in wanted] or self.keys
+        columns = [*zip(self.names, self.types, self.keys, strict=True)]
+        exact = [key for _, kind, key in columns if not any(word in kind for word in FLOATING)]
+        return [key for name, _, key in columns if name.lower() in wanted] or exact or self.keys
 
     @property
     def floating(self) -> list[int]:

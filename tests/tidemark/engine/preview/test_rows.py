@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tidemark.engine.preview.changed import READER, REBUILT, Changed
+from tidemark.engine.preview.changed import READER, REBUILT, SEED, Changed, changed_seeds
 from tidemark.engine.preview.rows import Preview
 
 pytestmark = pytest.mark.R2
@@ -49,7 +50,27 @@ def test_what_reads_unknown_rows_is_not_known(spark: SparkSession, prefix: str) 
     ]
     found = {one.table: one for one in Preview(spark, {one.table: one for one in models}).compared(changes)}
     assert found[f"{prefix}.broken"].unknown == "it does not compile: no such column"
-    assert found[f"{prefix}.first"].unknown == f"its rows depend on {prefix}.broken, which are not known"
+    assert (
+        found[f"{prefix}.first"].unknown
+        == f"its rows depend on those of {prefix}.broken, which are not known"
+    )
     assert found[f"{prefix}.second"].unknown == f"its rows depend on {prefix}.view, which cannot be computed"
     assert found[f"{prefix}.third"].differing == 2
     spark.sql(f"drop schema {prefix} cascade")
+
+
+def test_a_seed_that_cannot_be_read_stops_no_other(spark: SparkSession, tmp_path: Path) -> None:
+    """R2.5: its line says which file; the next seed is compared."""
+    config = SimpleNamespace(column_types={}, delimiter=",")
+    (tmp_path / "good.csv").write_text("a,b\n1,x\n")
+    seeds = [
+        SimpleNamespace(schema="no_schema", alias=name, name=name, config=config)
+        for name in ("missing", "good")
+    ]
+    for one in seeds:
+        one.root_path, one.original_file_path = str(tmp_path), f"{one.name}.csv"
+    (missing, nothing), (good, rows) = changed_seeds(spark, seeds)
+    assert (missing.kind, nothing) == (SEED, None)
+    assert missing.unknown.startswith("missing.csv cannot be read: ")
+    assert rows is not None
+    assert good.number == 1

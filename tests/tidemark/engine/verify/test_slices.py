@@ -8,6 +8,7 @@ import pytest
 
 from tidemark.base.errors import TidemarkError
 from tidemark.engine.verify.proofs import recent
+from tidemark.engine.verify.sides import Columns
 from tidemark.engine.verify.slices import (
     SLICES,
     Slice,
@@ -65,3 +66,13 @@ def test_words_and_sql() -> None:
     assert condition(["`a`", "b"], [3, 1]) == "pmod(xxhash64(`a`, b), 100) in (1, 3)"
     assert ruled_out(3_000).endswith("fewer than 1 row in 1,000 differs.")
     assert ruled_out(2) == ""
+
+
+def test_slices_go_by_columns_that_are_exact() -> None:
+    """R2.2: by the key; without one, sums of doubles would tell a row another slice on each side."""
+    types = ("string", "double", "struct<a:float>", "int")
+    columns = Columns(("Day", "total", "nested", "n"), types, (), (), (), lambda name, _: name)
+    assert columns.keys_of(["day"]) == ["__tidemark_0"]
+    assert columns.keys_of([]) == ["__tidemark_0", "__tidemark_3"]
+    only_sums = Columns(("total",), ("double",), (), (), (), lambda name, _: name)
+    assert only_sums.keys_of(["other"]) == ["__tidemark_0"]
