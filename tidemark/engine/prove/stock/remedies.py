@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidemark.engine.prove.stock.changes import DELETED, EDITED, EMPTY, LATE, REPEATED, TIED
+from tidemark.engine.prove.stock.changes import DELETED, EDITED, EMPTY, LATE, NEW, REPEATED, TIED
 from tidemark.engine.prove.stock.settings import APPEND, OVERWRITE, Settings
 from tidemark.engine.prove.stock.trying import FAILS, KEPT, LOST, OLD, TWICE
 
@@ -52,6 +52,8 @@ def _advice(settings: Settings, kind: str, effect: str, *, is_filtered: bool, gr
         )
     if effect == TWICE or (kind == REPEATED and effect != LOST):
         yield "give the model a unique_key with merge" if settings.strategy == APPEND else ONE_ROW
+    if kind == NEW and effect == LOST:
+        yield "the filter of new rows does not take this one: look at NULLs in what it compares"
     if groups and effect == OLD:
         yield WHOLE_GROUPS
     if kind in OF_KIND:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from tidemark.base.output import first_of
 from tidemark.engine.prove.counterexample import flow
-from tidemark.engine.prove.drawing import Row, Table
+from tidemark.engine.prove.drawing import Row
 from tidemark.engine.prove.stock.chains import Chain
 from tidemark.engine.prove.stock.changes import times_of
 from tidemark.engine.prove.stock.history import History
 from tidemark.engine.prove.stock.running import Outcome, difference
 from tidemark.engine.prove.stock.settings import MICROBATCH
-from tidemark.engine.prove.stock.trying import FAILS, KEPT, Finding, effect_of
+from tidemark.engine.prove.stock.trying import FAILS, KEPT, Finding, effect_of, with_roles
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +27,7 @@ def story(chain: Chain, finding: Finding) -> list[str]:
     history, outcome = finding.smallest
     lines = ["run 1 reads"]
     lines += _indented(
-        f"{chain.inputs[view].title}: {shown(row, _telling(chain.inputs[view].table))}"
+        f"{chain.inputs[view].title}: {shown(row, _telling(chain, view))}"
         for view, rows in history.before.items()
         for row in rows.values()
     ) or ["    no rows"]
@@ -36,7 +36,7 @@ def story(chain: Chain, finding: Finding) -> list[str]:
         told = []
         for change in changes:
             row = change.row if change.row is not None else _before(history, change.view, change.place)
-            text = shown(row, _telling(chain.inputs[change.view].table))
+            text = shown(row, _telling(chain, change.view))
             told.append(f"{chain.inputs[change.view].title}: {change.words}: {text}")
         lines += _indented(told) or ["    nothing changes"]
     lines += _ending(chain, outcome, len(history.steps) + 1)
@@ -80,7 +80,8 @@ def shown(row: Row, first: Collection[str]) -> str:
     return flow({name: row[name] for name in names[:SHOWN]})[:-1] + rest
 
 
-def _telling(table: Table) -> list[str]:
+def _telling(chain: Chain, view: str) -> list[str]:
+    table = with_roles(chain, chain.inputs[view].table)
     return [*table.key, *times_of(table), *sorted(table.meets)]
 
 

@@ -19,6 +19,7 @@ from tidemark.engine.prove.stock.running import Outcome, Runner
 SHARES = (0.3, 0.6, 0.9)  # how often a column that others are compared with has a common value
 SHRUNK = 60  # histories tried to find a smaller one
 LONGEST_LITERAL = 40
+OF_MACROS = "_dbt_utils"  # how values begin that a macro compares with, and no source has
 
 FAILS, LOST, TWICE, KEPT, OLD, OTHER = "fails", "lost", "twice", "kept", "old", "other"
 EFFECTS = {
@@ -79,7 +80,7 @@ def findings(runner: Runner, asked: Asked) -> Iterator[Finding]:
         asked: what to try.
     """
     chain = runner.chain
-    tables = {view: _with_roles(chain, one.table) for view, one in chain.inputs.items()}
+    tables = {view: with_roles(chain, one.table) for view, one in chain.inputs.items()}
     for view, table in tables.items():
         for kind in kinds_for(table):
             if kind in asked.kinds:
@@ -147,7 +148,7 @@ def _smallest(runner: Runner, history: History, outcome: Outcome) -> tuple[Histo
             return history, outcome
 
 
-def _with_roles(chain: Chain, table: Table) -> Table:
+def with_roles(chain: Chain, table: Table) -> Table:
     """Return a table that knows which of its columns the model groups by, and what it compares them with."""
     names: set[str] = set()
     values = {name: list(found) for name, found in table.values.items()}
@@ -190,6 +191,6 @@ def _literals(chain: Chain) -> dict[str, list[Any]]:
         text = str(literal.this)
         if not literal.args.get("is_string"):
             found["number"].add(float(text))
-        elif text != NOW and len(text) <= LONGEST_LITERAL:
+        elif text != NOW and len(text) <= LONGEST_LITERAL and not text.startswith(OF_MACROS):
             found["text"].add(text)
     return {family: sorted(values) for family, values in found.items()}
