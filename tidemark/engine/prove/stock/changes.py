@@ -51,12 +51,13 @@ class Drawer:
         """The source of chance."""
         return self.chance.rng
 
-    def history(self, view: str, kind: str) -> History:
+    def history(self, view: str, kind: str, *, mixed: bool = True) -> History:
         """Draw a history in which one input has changes of one kind.
 
         Args:
             view: the input that changes.
             kind: a key of `KINDS`.
+            mixed: whether there may be new rows besides.
         """
         before = {name: self._before(table) for name, table in self.tables.items()}
         if kind == EMPTY:
@@ -65,9 +66,9 @@ class Drawer:
         steps = []
         for number in range(1, self.rng.choice((2, 2, 3))):
             now = FIRST + number * DAY
-            kinds = [kind] * self.rng.randint(1, 2) + [NEW] * (
-                kind not in (NEW, EMPTY) and self.rng.random() < 0.4
-            )
+            kinds = [kind] * self.rng.randint(1, 2)
+            if mixed and kind not in (NEW, EMPTY) and self.rng.random() < 0.4:
+                kinds.append(NEW)
             changes = []
             for one in kinds:
                 change = self._change(view, one, rows, now)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from tidemark.engine.prove.drawing import Chance, Row, Table
 from tidemark.engine.prove.stock.chains import Chain
-from tidemark.engine.prove.stock.changes import KINDS, Drawer, kinds_for
+from tidemark.engine.prove.stock.changes import KINDS, NEW, Drawer, kinds_for
 from tidemark.engine.prove.stock.dialect import NOW
 from tidemark.engine.prove.stock.history import History
 from tidemark.engine.prove.stock.running import Outcome, Runner
@@ -82,9 +82,12 @@ def findings(runner: Runner, asked: Asked) -> Iterator[Finding]:
     chain = runner.chain
     tables = {view: with_roles(chain, one.table) for view, one in chain.inputs.items()}
     for view, table in tables.items():
+        mixed = False  # new rows besides show nothing more, once they alone make a difference
         for kind in kinds_for(table):
             if kind in asked.kinds:
-                yield _tried(runner, tables, Finding(view, kind), asked)
+                found = _tried(runner, tables, Finding(view, kind), asked, mixed=mixed)
+                mixed = found.smallest is None if kind == NEW else mixed
+                yield found
 
 
 def effect_of(chain: Chain, outcome: Outcome) -> str:
@@ -103,7 +106,9 @@ def effect_of(chain: Chain, outcome: Outcome) -> str:
     return TWICE if keys(outcome.extra) & keys(outcome.rebuilt) else KEPT
 
 
-def _tried(runner: Runner, tables: Mapping[str, Table], found: Finding, asked: Asked) -> Finding:
+def _tried(
+    runner: Runner, tables: Mapping[str, Table], found: Finding, asked: Asked, *, mixed: bool
+) -> Finding:
     literals = _literals(runner.chain)
     joined = _joined(runner.chain)
     effects: list[str] = []
@@ -111,7 +116,7 @@ def _tried(runner: Runner, tables: Mapping[str, Table], found: Finding, asked: A
     for number in range(asked.histories):
         rng = Random(f"{asked.seed} {runner.chain.name} {found.view} {found.kind} {number}")
         drawer = Drawer(tables, Chance(rng, literals, rng.choice(SHARES)), joined)
-        history = drawer.history(found.view, found.kind)
+        history = drawer.history(found.view, found.kind, mixed=mixed)
         outcome = runner.outcome(history)
         found = replace(found, filled=found.filled + bool(outcome.rebuilt))
         if outcome.differs and runner.is_ambiguous(history):
