@@ -82,7 +82,7 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
         return
     if changes or unit_tests is not None:
         raise TidemarkError(
-            "--changes and --unit-tests go with --manifest.", "Name a manifest.json: docs/prove.md."
+            "--changes and --unit-tests go with --manifest.", "Name a manifest.json: docs/prove_stock.md."
         )
     root = enter_root()
     with scratch_lake():

@@ -6,8 +6,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyspark.errors import PySparkException
-
 from tidemark.base.errors import TidemarkError, VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.engine.dbt_core.foreign_project import ForeignProject
@@ -21,6 +19,7 @@ from tidemark.engine.prove.stock.views import Project
 from tidemark.spark.session import plain_session
 
 HISTORIES = 20
+HEAD = "# written by tidemark prove"
 
 
 def asked_for(histories: int | None, seed: int, changes: str) -> Asked:
@@ -53,6 +52,7 @@ def prove_manifest(manifest: Path, models: Sequence[str], asked: Asked, unit_tes
         TidemarkError: if the manifest cannot be used, or no model is selected.
         VerificationError: if a model is not equal to its full refresh.
     """
+    _check(unit_tests)
     project = ForeignProject(manifest)
     nodes = project.selected(models)
     if not nodes:
@@ -75,6 +75,8 @@ def prove_manifest(manifest: Path, models: Sequence[str], asked: Asked, unit_tes
         )
         for guess in guesses(chain):
             output.note("guessed", guess)
+        if ignored := sorted(chain.types.keys() - set(chain.compared)):
+            output.note("not compared", f"{', '.join(ignored)}: the time of the run")
         runner = Runner(spark, chain)
         started = time.monotonic()
         try:
@@ -85,7 +87,7 @@ def prove_manifest(manifest: Path, models: Sequence[str], asked: Asked, unit_tes
                     wrong.append(chain.name)
                     runner.outcome(found.smallest[0])  # so that the views have its rows
                     tests.append(unit_test(spark, chain, found))
-        except (PySparkException, ValueError) as error:  # the other models are tried all the same
+        except Exception as error:  # the other models are tried all the same
             output.row("not tried", chain.name, f"not tried: {reason_of(error)}", time.monotonic() - started)
     _write(unit_tests, [one for one in tests if one])
     if wrong:
@@ -122,7 +124,21 @@ def _show(chain: Chain, found: Finding, seconds: float) -> None:
     )
 
 
+def _check(file: Path | None) -> None:
+    """Refuse a file for unit tests that cannot be written, or that somebody else has written.
+
+    Raises:
+        TidemarkError: if so.
+    """
+    if file is None:
+        return
+    if not file.parent.is_dir():
+        raise TidemarkError(f"There is no folder {file.parent}.", "Make it, or name another file.")
+    if file.exists() and not file.read_text(encoding="utf-8").startswith(HEAD):
+        raise TidemarkError(f"{file} has been written by something else.", "Name another file.")
+
+
 def _write(file: Path | None, tests: Sequence[str]) -> None:
     if file is not None:
-        file.write_text("\n".join(["unit_tests:" if tests else "unit_tests: []", *tests]) + "\n")
+        file.write_text("\n".join([HEAD, "unit_tests:" if tests else "unit_tests: []", *tests]) + "\n")
         output.text(f"{count_of(len(tests), 'unit test')} in {file}")

@@ -84,7 +84,12 @@ class ForeignProject:
         chosen: Collection[str] = self.manifest.nodes
         if selection:
             selector = NodeSelector(graph, self.manifest, None)
-            chosen = selector.get_selected(parse_difference(list(selection), []))
+            try:
+                chosen = selector.get_selected(parse_difference(list(selection), []))
+            except DbtBaseException as error:
+                raise TidemarkError(
+                    f"{' '.join(selection)}: {plain_message(str(error))}", "Name models, paths or tags."
+                ) from None
         found = (self.manifest.nodes.get(name) for name in topological_sort(graph.graph))
         return [
             node

@@ -66,12 +66,3 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, (int, float)) else f'"{value}"'
-
-
-def given_as(node: Any) -> str:
-    """Return how a unit test names a table."""
-    if node is None:
-        return ""
-    if node.resource_type == "source":
-        return f"source('{node.source_name}', '{node.name}')"
-    return f"ref('{node.name}')"

@@ -21,13 +21,12 @@ from tidemark.engine.project.compiled_models import compiled_nodes, model_select
 from tidemark.engine.project.declared_keys import (
     checks_of,
     declared_keys,
-    declared_values,
     never_null,
 )
 from tidemark.engine.project.model_way import keys_below, model_way
 from tidemark.engine.project.nodes import VIEWS, table_of
-from tidemark.engine.prove.counterexample import given_as
 from tidemark.engine.prove.drawing import Table
+from tidemark.engine.prove.given import given_as, values_of
 from tidemark.engine.prove.proof import Model
 from tidemark.engine.sqlcheck.models import allowed_rules, findings_of
 from tidemark.lake.stage_tables import stage_table
@@ -167,22 +166,10 @@ def _table(manifest: Any, name: str, columns: dict[str, str], node: Any) -> Tabl
         keys[0] if keys else (),
         never_null(node),
         checks_of(node),
-        _values(manifest, node),
+        values_of(manifest, node),
         given_as(node),
         tuple(keys[1:]),
     )
-
-
-def _values(manifest: Any, node: Any) -> dict[str, list[Any]]:
-    """Return the values of columns that `accepted_values` tests and the rows of unit tests name."""
-    found = declared_values(manifest, node)
-    for unit in manifest.unit_tests.values():
-        for given in unit.given:
-            if given.input.replace('"', "'") == given_as(node) and isinstance(given.rows, list):
-                for row in given.rows:
-                    for column, value in row.items():
-                        found.setdefault(column.lower(), []).append(value)
-    return found
 
 
 def _all_nodes(manifest: Any) -> Iterator[Any]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
 from sqlglot import exp
 
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.prove.stock.dialect import Query
+from tidemark.engine.prove.stock.dialect import Query, UntranslatedError
 from tidemark.engine.prove.stock.inputs import Input
-from tidemark.engine.prove.stock.settings import Settings
+from tidemark.engine.prove.stock.settings import Settings, UnsupportedSettingError
+
+CONDITION = re.compile(r"^\s*\[[A-Z_.]+\]")  # before Spark's messages
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Chain:
         inputs: the tables that it reads, directly or through other models, by view.
         given: how a unit test names what it reads directly, by view.
         filtered: the tables that conditions of the incremental run alone look at; empty if not known.
+        clocked_views: views that it reads, whose queries ask for the time of the run.
         below: incremental models that it reads, as a full refresh makes them: view, query and types.
     """
 
@@ -41,6 +45,7 @@ class Chain:
     inputs: dict[str, Input]
     given: dict[str, str]
     filtered: frozenset[str]
+    clocked_views: tuple[tuple[str, Query], ...]
     below: tuple[tuple[str, Query, dict[str, str]], ...]
 
     @property
@@ -67,9 +72,12 @@ def reason_of(error: Exception) -> str:
     """Return in words why a model cannot be tried."""
     if isinstance(error, TidemarkError):
         return error.what
+    if isinstance(error, (UnsupportedSettingError, UntranslatedError)):
+        return str(error)
     if isinstance(error, PySparkException):
         text = str(error.getMessage() or error).partition("SQLSTATE")[0].partition("\n")[0]
-        return f"Spark cannot run its SQL: {text.strip().rstrip('.;')[:200]}"
+        return f"Spark cannot run its SQL: {CONDITION.sub('', text).strip().rstrip('.;')[:200]}"
     if isinstance(error, ValueError):
         return f"no values can be drawn of the type {error}"
-    return str(error)
+    first = str(error).partition("\n")[0]
+    return f"an error of Tidemark ({type(error).__name__}: {first[:100]})"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 from tidemark.engine.prove.drawing import INTEGERS, Chance, Row, Table
-from tidemark.engine.prove.stock.history import DAY, FIRST, Change, History
+from tidemark.engine.prove.stock.history import DAY, FIRST, NEW, Change, History
 
-NEW, EMPTY, TIED, LATE, REPEATED = "new", "empty", "tied", "late", "repeated"
+EMPTY, TIED, LATE, REPEATED = "empty", "tied", "late", "repeated"
 UPDATED, MOVED, EDITED, DELETED = "updated", "moved", "edited", "deleted"
 KINDS = {
     NEW: "new rows",
@@ -28,6 +28,9 @@ NEED_TIME = (TIED, LATE, EDITED)
 LATENESS = (datetime.timedelta(hours=2), DAY, 3 * DAY, 10 * DAY, 40 * DAY)
 TIMES = ("timestamp", "date")
 JOINED = 0.9  # how often a column that is compared with another has the value of a key
+# in names of columns: times that an update sets, and times that most rows do not have
+OF_UPDATES = ("updat", "modif", "chang", "load", "sync", "ingest", "extract", "process", "received")
+OFTEN_NULL = ("delet", "cancel", "closed", "expire", "valid_to", "ended")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -44,7 +47,9 @@ class Drawer:
     tables: Mapping[str, Table]
     chance: Chance
     joined: frozenset[str] = frozenset()
-    _taken: dict[str, int] = field(default_factory=dict)
+    _taken: dict[str, int] = field(default_factory=dict)  # the last number of a key's value, by table
+    _keys: set[tuple[Any, ...]] = field(default_factory=set)  # keys that consist of times
+    _place: int = 0
 
     @property
     def rng(self) -> Random:
@@ -73,7 +78,7 @@ class Drawer:
             for one in kinds:
                 change = self._change(view, one, rows, now)
                 if change is not None:
-                    changes.append(change)
+                    changes.append(replace(change, kind=one))
                     if change.row is None:
                         rows.pop(change.place)
                     else:
@@ -83,23 +88,34 @@ class Drawer:
 
     def _before(self, table: Table) -> dict[int, Row]:
         ages = sorted(self.rng.sample(range(1, 72 * 60), self.rng.randrange(1, 9)), reverse=True)
-        rows = (self._row(table, FIRST - datetime.timedelta(minutes=age)) for age in ages)
-        return dict(enumerate(rows))
+        drawn = (self._row(table, FIRST - datetime.timedelta(minutes=age)) for age in ages)
+        rows = dict(enumerate(row for row in drawn if row is not None))
+        self._place = max(self._place, len(rows))
+        return rows
 
     def _change(self, view: str, kind: str, rows: Mapping[int, Row], now: datetime.datetime) -> Change | None:
         table = self.tables[view]
         recent = now - datetime.timedelta(minutes=self.rng.randrange(1, 24 * 60 - 1))
-        fresh = max(rows, default=0) + 1
-        if kind in (NEW, EMPTY) or not rows:
-            return Change(view, "a new row", fresh, self._row(table, recent))
-        if kind == LATE:
+        fresh = self._place = self._place + 1  # a place is never used again
+        if kind in (NEW, EMPTY, LATE):
             late = self.rng.choice(LATENESS)
-            row = self._row(table, now - DAY - late)
-            return Change(view, f"a row that is {_words(late)} older than the last run", fresh, row)
+            row = self._row(table, now - DAY - late if kind == LATE else recent)
+            words = f"a row that is {_words(late)} older than the last run" if kind == LATE else "a new row"
+            return Change(view, words, fresh, row) if row is not None else None
+        return self._of_row(view, kind, rows, recent) if rows else None
+
+    def _of_row(
+        self, view: str, kind: str, rows: Mapping[int, Row], recent: datetime.datetime
+    ) -> Change | None:
+        """Make a change that goes by a row that is there."""
+        table, fresh = self.tables[view], self._place
         place = self.rng.choice(list(rows))
         if kind == TIED:
             last = max(rows, key=lambda one: [str(rows[one][name]) for name in times_of(table)])
-            row = {**self._row(table, recent), **{name: rows[last][name] for name in times_of(table)}}
+            row = self._row(table, recent)
+            if row is None or set(times_of(table)) >= set(table.key) != set():
+                return None
+            row |= {name: rows[last][name] for name in times_of(table)}
             return Change(view, "a new row with the time of the last", fresh, row, last)
         if kind == REPEATED:
             return Change(view, "the same row once more", fresh, dict(rows[place]), place)
@@ -134,13 +150,23 @@ class Drawer:
             return _numbered(kind, self.rng.randrange(4))
         return self.chance.value(table, name)
 
-    def _row(self, table: Table, time: datetime.datetime) -> Row:
+    def _row(self, table: Table, time: datetime.datetime) -> Row | None:
+        """Draw a row with keys of its own; None if its time is the key, and is taken."""
         times = _at(table, time)
         row = {name: self._value(table, name) for name in table.columns if name not in times} | times
-        keys = [name for name in table.key if name in row and name not in times]
-        if keys:
-            number = self._taken[table.name] = self._taken.get(table.name, -1) + 1
-            row[keys[-1]] = _numbered(table.columns[keys[-1]], number)
+        number = self._taken[table.name] = self._taken.get(table.name, -1) + 1
+        for key in (table.key, *table.keys):
+            names = [name for name in key if name not in times]
+            if names:
+                row[names[-1]] = _numbered(table.columns[names[-1]], number)
+            elif key:
+                values = (table.name, *key, *(row[name] for name in key))
+                if values in self._keys:
+                    return None
+                self._keys.add(values)
+        for name in times:
+            if any(word in name for word in OFTEN_NULL) and name not in table.never_null:
+                row[name] = row[name] if self.rng.random() < 0.4 else None
         return {name: row[name] for name in table.columns}
 
 
@@ -166,7 +192,9 @@ def _at(table: Table, time: datetime.datetime, *, update: bool = False) -> dict[
     names = times_of(table)
     if update:
         free = [name for name in names if name not in table.key]
-        names = [name for name in free if not name.startswith("created")] or free
+        names = [name for name in free if any(word in name for word in OF_UPDATES)] or [
+            name for name in free if not name.startswith("created")
+        ]
     return {name: time.date() if table.columns[name] == "date" else time for name in names}
 
 

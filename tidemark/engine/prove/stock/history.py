@@ -10,6 +10,7 @@ from tidemark.engine.prove.drawing import Row
 
 FIRST = datetime.datetime(2025, 1, 10)  # when the first run is
 DAY = datetime.timedelta(days=1)
+NEW = "new"  # rows that each kind of changes may have besides
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Change:
         place: which row; a new one has a new place.
         row: the row after it; None if it is deleted.
         like: the place of a row that must be there; None for a new row.
+        kind: the kind of changes that it is one of.
     """
 
     view: str
@@ -29,6 +31,7 @@ class Change:
     place: int
     row: Row | None
     like: int | None = None
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,19 @@ class History:
             yield FIRST + number * DAY, {view: list(one.values()) for view, one in rows.items()}
 
     def smaller(self) -> Iterator[History]:
-        """Yield histories with one thing less: a run, a change, a row that no change needs."""
-        return (one for one in self._smaller() if one._stands())
+        """Yield histories with one thing less: the last run, a change, a row that no change needs.
+
+        Runs before the last one stay, so that each row keeps its age; so does a change of each kind.
+        """
+        kinds = self._kinds()
+        return (one for one in self._smaller() if one._stands() and kinds <= one._kinds())
+
+    def _kinds(self) -> set[str]:
+        return {change.kind for changes in self.steps for change in changes} - {NEW}
 
     def _smaller(self) -> Iterator[History]:
-        for number in range(len(self.steps) if len(self.steps) > 1 else 0):
-            yield replace(self, steps=(*self.steps[:number], *self.steps[number + 1 :]))
+        if len(self.steps) > 1:
+            yield replace(self, steps=self.steps[:-1])
         for number, changes in enumerate(self.steps):
             for one in changes:
                 fewer = tuple(other for other in changes if other is not one)

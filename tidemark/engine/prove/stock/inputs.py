@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,11 +15,17 @@ from sqlglot.errors import SqlglotError
 
 from tidemark.engine.dbt_core.foreign_project import ForeignProject
 from tidemark.engine.dbt_core.seed_files import seed_file
-from tidemark.engine.project.declared_keys import declared_keys, declared_values, plain, tests_of
-from tidemark.engine.prove.drawing import Table
+from tidemark.engine.project.declared_keys import declared_keys, plain, tests_of
+from tidemark.engine.prove.drawing import INTEGERS, Table
+from tidemark.engine.prove.given import values_of
+from tidemark.engine.prove.stock.dialect import SPARK
 
 MAXIMUM_VALUES = 20
 TEXT = "string"
+TYPES = re.compile(
+    r"boolean|tinyint|smallint|int|bigint|float|double|date|timestamp|string|binary|decimal\(\d+,\d+\)"
+    r"|(array|map|struct)<.*>"
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class Input:
         table: its columns, key and values; `name` is the view that stands for it.
         title: how its project names it, such as `raw.orders`.
         event_time: the column by which microbatch models read it, or empty.
-        guessed: what nobody declared and was guessed: `columns`, `key`.
+        guessed: what nobody declared and was guessed: `columns`, `key`, `not null` for parts of a unique_key.
     """
 
     table: Table
@@ -38,18 +45,18 @@ class Input:
     guessed: frozenset[str] = frozenset()
 
 
-def spark_type(kind: str, dialect: str) -> str:
+def spark_type(kind: str | None, dialect: str) -> str:
     """Return Spark's type for one of another dialect; text if there is none."""
     try:
-        found = exp.DataType.build(kind, dialect="spark" if dialect in ("spark", "tidemark") else dialect)
-        text = found.sql(dialect="spark").lower()
+        found = exp.DataType.build(kind or TEXT, dialect="spark" if dialect in SPARK else dialect)
+        text = found.sql(dialect="spark").lower().replace(" ", "")
     except (SqlglotError, ValueError):
         return TEXT
+    text = text.replace("timestamp_ltz", "timestamp").replace("timestamp_ntz", "timestamp")
     if text in ("decimal", "numeric"):
         return "decimal(18,4)"
-    if text.startswith(("varchar", "char")) or text in ("variant", "time", "interval"):
-        return TEXT
-    return text.replace(" ", "").replace("timestamp_ltz", "timestamp").replace("timestamp_ntz", "timestamp")
+    text = re.sub(r"^decimal\((\d+)\)$", r"decimal(\1,0)", text)
+    return text if TYPES.fullmatch(text) else TEXT
 
 
 class Declared:
@@ -79,7 +86,10 @@ class Declared:
         if types and all(types.values()):
             return {name: spark_type(one, kind) for name, one in types.items()}
         seed = self._seeds.get(self._project.view(node))
-        return self._of_seed(seed) if seed is not None else {}
+        try:
+            return self._of_seed(seed) if seed is not None else {}
+        except Exception:  # the manifest may be from another machine
+            return {}
 
     def names(self, node: Any) -> dict[str, str]:
         """Return the columns that are described, with a type or an empty text."""
@@ -106,15 +116,21 @@ class Declared:
 
     def values(self, node: Any, columns: Mapping[str, str]) -> dict[str, list[Any]]:
         """Return values that occur in columns of text: those of tests, of unit tests and of a seed's file."""
-        found = declared_values(self._project.manifest, node)
+        found = values_of(self._project.manifest, node)
         seed = self._seeds.get(self._project.view(node))
-        if seed is not None:
-            names, rows = seed_file(seed)
+        if seed is not None and columns:
+            try:
+                names, rows = seed_file(seed)
+            except Exception:  # as above
+                return found
             for number, name in enumerate(names):
                 if columns.get(name.lower()) == TEXT:
                     seen = dict.fromkeys(row[number] for row in rows if row[number] is not None)
                     found.setdefault(name.lower(), list(seen)[:MAXIMUM_VALUES])
-        return found
+        return {
+            name: [one for one in values if _fits(columns.get(name, ""), one)]
+            for name, values in found.items()
+        }
 
     def input(
         self,
@@ -141,7 +157,8 @@ class Declared:
         table = Table(
             view, columns, key, frozenset(not_null), (), self.values(node, columns), keys=tuple(keys[1:])
         )
-        hints = ("columns",) * guessed + ("key",) * (not keys and bool(key))
+        assumed = {*model_key} & columns.keys() - {*key, *self._never_null(node)}
+        hints = ("columns",) * guessed + ("key",) * (not keys and bool(key)) + ("not null",) * bool(assumed)
         event_time = plain(getattr(node.config, "event_time", None) or "")
         return Input(table, title_of(node), event_time, frozenset(hints))
 
@@ -149,6 +166,14 @@ class Declared:
 def title_of(node: Any) -> str:
     """Return how a project names a table."""
     return f"{node.source_name}.{node.name}" if node.resource_type == "source" else str(node.name)
+
+
+def _fits(kind: str, value: Any) -> bool:
+    """Return whether a value that the project names can be one of a column."""
+    if kind == TEXT:
+        return isinstance(value, str)
+    numeric = kind in (*INTEGERS, "double", "float")
+    return numeric and isinstance(value, int if kind in INTEGERS else (int, float)) and value is not True
 
 
 def _guessed_key(node: Any, columns: Mapping[str, str], model_key: Collection[str]) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidemark.engine.prove.stock.changes import DELETED, EDITED, EMPTY, LATE, NEW, REPEATED, TIED
+from tidemark.engine.prove.stock.changes import DELETED, EDITED, EMPTY, LATE, REPEATED, TIED
+from tidemark.engine.prove.stock.history import NEW
 from tidemark.engine.prove.stock.settings import APPEND, OVERWRITE, Settings
 from tidemark.engine.prove.stock.trying import FAILS, KEPT, LOST, OLD, TWICE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from tidemark.engine.prove.drawing import Row
 from tidemark.engine.prove.stock.chains import Chain
 from tidemark.engine.prove.stock.dialect import Query, translated
 from tidemark.engine.prove.stock.history import History
-from tidemark.engine.prove.stock.settings import MICROBATCH, Settings
+from tidemark.engine.prove.stock.settings import DELETE_INSERT, MICROBATCH, Settings
 from tidemark.engine.prove.stock.writing import RunFailsError, written
 from tidemark.engine.prove.tables import values_sql
 
@@ -34,6 +34,7 @@ class Outcome:
         fails: why a run fails; empty if none does.
         before: the model's rows before the last run.
         new: the rows of the last incremental query.
+        first: the model's rows after the first run.
     """
 
     table: list[Row] = field(default_factory=list)
@@ -43,6 +44,7 @@ class Outcome:
     fails: str = ""
     before: list[Row] = field(default_factory=list)
     new: list[Row] = field(default_factory=list)
+    first: list[Row] = field(default_factory=list)
 
     @property
     def differs(self) -> bool:
@@ -80,6 +82,7 @@ class Runner:
             for number, (now, rows) in enumerate(states):
                 found.before = found.table
                 found.table = self._run(now, rows, found, first=number == 0)
+                found.first = found.first if number else found.table
         except RunFailsError as error:
             found.fails = str(error)
         now, rows = states[-1]
@@ -126,9 +129,18 @@ class Runner:
                 self._show(self.chain.view, self.chain.types, table)
             new = self._rows(self.chain.full if first else self.chain.incremental, now)
             found.new += new
-            name = settings.event_time
-            table = [row for row in table if row[name] is None or not _is_in(row[name], start, end)] + new
+            table = self._batch(table, new, start, end)
         return table
+
+    def _batch(
+        self, table: list[Row], new: list[Row], start: datetime.datetime, end: datetime.datetime
+    ) -> list[Row]:
+        """Return the table's rows after a batch, as the adapter writes it."""
+        settings = self.chain.settings
+        if settings.batches_by != DELETE_INSERT:
+            return written(replace(settings, strategy=settings.batches_by), table, new)
+        name = settings.event_time
+        return [row for row in table if row[name] is None or not _is_in(row[name], start, end)] + new
 
     def _times(self, rows: Rows) -> list[str]:
         return [self.chain.inputs[view].event_time for view in rows]
@@ -139,6 +151,10 @@ class Runner:
             return
         for view, one in rows.items():
             self._show(view, self.chain.inputs[view].table.columns, one)
+        for view, query in self.chain.clocked_views:
+            self._spark.sql(
+                f"create or replace temporary view `{view}` as {query.at(now.isoformat(sep=' '))}"
+            )
         for view, query, types in self.chain.below:
             self._show(view, types, self._rows(query, now))
         self._inputs = rows, now
@@ -188,6 +204,8 @@ def _plain(value: Any) -> Any:
         return float(f"{value:.9g}")  # sums of doubles depend on their order
     if isinstance(value, Decimal):
         return value.normalize()
+    if isinstance(value, bytearray):
+        return bytes(value)
     if isinstance(value, dict):
         return tuple(sorted((str(name), _plain(one)) for name, one in value.items()))
     return tuple(map(_plain, value)) if isinstance(value, list) else value

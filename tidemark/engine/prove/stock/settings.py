@@ -13,7 +13,18 @@ STRATEGIES = (APPEND, MERGE, DELETE_INSERT, OVERWRITE, MICROBATCH)
 # without `incremental_strategy`; dbt-spark appends even with a `unique_key`
 DEFAULTS = {"spark": APPEND, "bigquery": MERGE, "snowflake": MERGE, "databricks": MERGE, "trino": APPEND}
 BY_KEY = {"postgres": DELETE_INSERT, "redshift": DELETE_INSERT, "duckdb": DELETE_INSERT}
-REFUSED = ("incremental_predicates", "predicates", "replace_where")
+REFUSED = (
+    "incremental_predicates",
+    "predicates",
+    "replace_where",
+    "matched_condition",
+    "not_matched_condition",
+    "not_matched_by_source_action",
+    "skip_matched_step",
+    "skip_not_matched_step",
+)
+# how adapters write a batch of microbatch; others delete the batch's time and insert
+BATCHES = {"spark": OVERWRITE, "bigquery": OVERWRITE, "postgres": MERGE}
 GRAINS = ("hour", "day", "month", "year")
 
 
@@ -32,6 +43,8 @@ class Settings:
         partitions: the columns of `partition_by`, each with the part of a time that counts, or empty.
         replaced: expressions of the partitions that are always replaced; empty for those of the new rows.
         event_time, batch_size, lookback: those of microbatch.
+        batches_by: the strategy by which a batch is written.
+        null_stays: whether rows of a partition NULL are never replaced.
     """
 
     strategy: str
@@ -42,6 +55,8 @@ class Settings:
     event_time: str = ""
     batch_size: str = ""
     lookback: int = 1
+    batches_by: str = DELETE_INSERT
+    null_stays: bool = False
 
     @property
     def words(self) -> str:
@@ -86,17 +101,32 @@ def settings_of(node: Any, kind: str) -> Settings:
         "sync_all_columns",
     ):
         raise UnsupportedSettingError(f"on_schema_change: {config.get('on_schema_change')} is not known")
+    if getattr(config, "full_refresh", None) is True:
+        raise UnsupportedSettingError("it has full_refresh: true, so each run is a full refresh")
     batches = strategy == MICROBATCH
+    by = BATCHES.get(kind, DELETE_INSERT)
+    overwrites = strategy == OVERWRITE or (batches and by == OVERWRITE)
+    partitions = _partitions(config.get("partition_by")) if overwrites else ()
+    if batches and ((by == OVERWRITE and not partitions) or (by == MERGE and not key)):
+        needed = "partition_by" if by == OVERWRITE else "unique_key"
+        raise UnsupportedSettingError(f"dbt refuses microbatch on {kind} without {needed}")
     return Settings(
         strategy,
         key,
         _updated(config),
-        _partitions(config.get("partition_by")) if strategy == OVERWRITE else (),
+        partitions,
         tuple(map(str, config.get("partitions") or ())) if strategy == OVERWRITE else (),
         plain(getattr(config, "event_time", None) or "") if batches else "",
         str(getattr(config.batch_size, "value", config.batch_size)) if batches else "",
         int(config.lookback or 0) if batches else 0,
+        by,
+        kind == "bigquery",
     )
+
+
+def columns_of(settings: Settings) -> list[str]:
+    """Return the columns that a model's query must have, for how it is written."""
+    return [*settings.key, *(name for name, _ in settings.partitions), *filter(None, [settings.event_time])]
 
 
 def _default(kind: str, key: tuple[str, ...]) -> str:

@@ -152,6 +152,7 @@ def guesses(chain: Chain) -> list[str]:
         told: Mapping[str, str] = {
             "columns": first_of([f"{name} {kind}" for name, kind in one.table.columns.items()], SHOWN),
             "key": ", ".join(one.table.key),
+            "not null": ", ".join(sorted(one.table.never_null & set(chain.settings.key))),
         }
         lines += [f"{one.title}: {what} not declared; taken: {told[what]}" for what in sorted(one.guessed)]
         if not one.table.key:

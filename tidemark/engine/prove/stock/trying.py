@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from tidemark.engine.prove.drawing import Chance, Row, Table
 from tidemark.engine.prove.stock.chains import Chain
-from tidemark.engine.prove.stock.changes import KINDS, NEW, Drawer, kinds_for
+from tidemark.engine.prove.stock.changes import KINDS, REPEATED, Drawer, kinds_for
 from tidemark.engine.prove.stock.dialect import NOW
-from tidemark.engine.prove.stock.history import History
+from tidemark.engine.prove.stock.history import NEW, History
 from tidemark.engine.prove.stock.running import Outcome, Runner
 
 SHARES = (0.3, 0.6, 0.9)  # how often a column that others are compared with has a common value
@@ -84,7 +84,9 @@ def findings(runner: Runner, asked: Asked) -> Iterator[Finding]:
     for view, table in tables.items():
         mixed = False  # new rows besides show nothing more, once they alone make a difference
         for kind in kinds_for(table):
-            if kind in asked.kinds:
+            one = chain.inputs[view]
+            repeats = kind != REPEATED or not table.key or "key" in one.guessed  # a declared key forbids them
+            if kind in asked.kinds and repeats:
                 found = _tried(runner, tables, Finding(view, kind), asked, mixed=mixed)
                 mixed = found.smallest is None if kind == NEW else mixed
                 yield found
@@ -140,11 +142,9 @@ def _smallest(runner: Runner, history: History, outcome: Outcome) -> tuple[Histo
         for smaller in history.smaller():
             left -= 1
             found = runner.outcome(smaller)
-            if (
-                found.differs
-                and effect_of(runner.chain, found) == effect
-                and not runner.is_ambiguous(smaller)
-            ):
+            same = found.differs and effect_of(runner.chain, found) == effect
+            # a first run without rows is a fault of its own
+            if same and bool(found.first) == bool(outcome.first) and not runner.is_ambiguous(smaller):
                 history, outcome = smaller, found
                 break
             if left <= 0:

@@ -42,14 +42,14 @@ def written(
         return [*(row for row in table if _key(settings.key, row) not in keys), *new]
     if settings.strategy == OVERWRITE and not settings.partitions:
         return list(new)
-    gone = set(map(_plain, replaced)) if replaced else {_partition(settings, row) for row in new}
-    one = len(settings.partitions) == 1 and replaced
-    kept = [
-        row
-        for row in table
-        if (_partition(settings, row)[0] if one else _partition(settings, row)) not in gone
-    ]
-    return [*kept, *new]
+    if replaced:
+        ((_, part),) = settings.partitions
+        gone = {(_truncated(one, part),) for one in replaced}
+    else:
+        gone = {_partition(settings, row) for row in new}
+    if settings.null_stays:
+        gone = {one for one in gone if None not in one}
+    return [*(row for row in table if _partition(settings, row) not in gone), *new]
 
 
 def _merged(settings: Settings, table: Sequence[Row], new: Sequence[Row]) -> list[Row]:
@@ -90,17 +90,15 @@ def _partition(settings: Settings, row: Row) -> tuple[Any, ...]:
     return tuple(_truncated(lower[name], part) for name, part in settings.partitions)
 
 
-def _plain(value: Any) -> Any:
-    return value.date() if isinstance(value, datetime.datetime) else value
-
-
 def _truncated(value: Any, part: str) -> Any:
-    """Return the start of the part of a time that has a value."""
-    if not part or not isinstance(value, datetime.date):
+    """Return the start of the part of a time that has a value; a day as a date."""
+    if not isinstance(value, datetime.date):
         return value
     if isinstance(value, datetime.datetime):
         if part == "hour":
             return value.replace(minute=0, second=0, microsecond=0)
+        if not part and value.time() != datetime.time():
+            return value
         value = value.date()
     return (
         value.replace(day=1, month=1)

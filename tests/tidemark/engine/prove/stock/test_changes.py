@@ -98,6 +98,51 @@ def _size(history: History) -> int:
     return len(history.steps) + sum(map(len, history.steps)) + sum(map(len, history.before.values()))
 
 
+def test_a_smaller_history_has_its_kind_of_changes_and_keeps_its_times() -> None:
+    """R2.5: else it would show another fault than its title."""
+    for number in range(40):
+        history = drawn("late", number)
+        for one in history.smaller():
+            late = [
+                (run, change)
+                for run, step in enumerate(one.steps)
+                for change in step
+                if change.kind == "late"
+            ]
+            assert late
+            for run, change in late:
+                assert change.row is not None
+                assert change.row["updated_at"] < FIRST + timedelta(days=run)
+
+
+def test_declared_keys_are_kept() -> None:
+    """R2.5: also a second one, and one that is a date."""
+    columns = {"id": "bigint", "email": "string", "day": "date"}
+    for key, keys in ((("id",), (("email",),)), (("day",), ())):
+        table = Table("t", columns, key, frozenset(key), keys=keys)
+        for number in range(50):
+            drawer = Drawer({"t": table}, Chance(Random(number), {}, 0.5))
+            for _, rows in drawer.history("t", "new").states():
+                for one in (key, *keys):
+                    values = [tuple(row[name] for name in one) for row in rows["t"]]
+                    assert len(set(values)) == len(values)
+
+
+def test_an_update_sets_the_times_of_updates() -> None:
+    """R2.5: not those of the order."""
+    table = Table(
+        "t", {"id": "int", "n": "int", "ordered_at": "timestamp", "updated_at": "timestamp"}, ("id",)
+    )
+    for number in range(20):
+        history = Drawer({"t": table}, Chance(Random(number), {}, 0.5)).history("t", "updated", mixed=False)
+        before = history.before["t"]
+        for change in history.steps[0]:
+            assert change.row is not None
+            if change.place in before:
+                assert change.row["ordered_at"] == before[change.place]["ordered_at"]
+                assert change.row["updated_at"] > before[change.place]["updated_at"]
+
+
 def test_rows_are_compared_as_a_bag() -> None:
     """R2.5: equal rows are counted; sums of doubles may differ in the last digits."""
     one, two = {"a": 1, "b": 0.1 + 0.2}, {"a": 1, "b": 0.3}

@@ -6,6 +6,9 @@ import pytest
 from sqlglot import exp, parse_one
 
 from tidemark.engine.prove.stock.dialect import UntranslatedError, translated
+from tidemark.engine.prove.stock.guessing import guessed_columns
+from tidemark.engine.prove.stock.inputs import spark_type
+from tidemark.engine.prove.stock.settings import Settings
 from tidemark.engine.prove.stock.usage import filtered_tables, guessed_type, usage_of
 
 pytestmark = pytest.mark.R2
@@ -22,6 +25,67 @@ def test_the_time_of_a_run_is_a_value() -> None:
     text = query.at("2025-03-04 05:06:07")
     assert "CAST('2025-03-04 05:06:07' AS TIMESTAMP) AS loaded_at" in text
     assert "CAST(CAST('2025-03-04 05:06:07' AS TIMESTAMP) AS DATE) AS day" in text
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect"),
+    [
+        ("select now() as n", "spark"),
+        ("select localtimestamp() as n", "spark"),
+        ("select curdate() as n", "spark"),
+        ("select localtimestamp as n", "postgres"),
+        ("select clock_timestamp() as n", "postgres"),
+        ("select 'now'::timestamp as n", "postgres"),
+        ("select getdate() as n", "redshift"),
+        ("select trunc(sysdate) as n", "redshift"),
+        ("select sysdate() as n", "snowflake"),
+        ("select get_current_timestamp() as n", "duckdb"),
+        ("select current_timestamp()::date as n", "snowflake"),
+    ],
+)
+def test_each_clock_of_a_dialect_is_found(sql: str, dialect: str) -> None:
+    """R2.5: the real time would be outside of all histories."""
+    query = translated(sql, dialect)
+    assert "@now@" in query.sql
+    assert "BIGINT" not in query.sql
+    assert query.clocked == {"n"}
+
+
+def test_a_column_that_compares_with_the_clock_is_compared() -> None:
+    """R2.5: only those that are the time of the run are left out."""
+    sql = "select case when ends < current_date() then 'over' end as state, current_date() as day from t"
+    assert translated(sql, "spark").clocked == {"day"}
+    with pytest.raises(UntranslatedError, match="reads the clock by"):
+        translated("select current_time as n", "postgres")
+
+
+@pytest.mark.parametrize(
+    ("kind", "dialect", "found"),
+    [
+        ("NUMBER(38)", "snowflake", "decimal(38,0)"),
+        ("TIMESTAMP_NTZ", "snowflake", "timestamp"),
+        ("VARIANT", "snowflake", "string"),
+        ("jsonb", "postgres", "string"),
+        ("character varying(20)", "postgres", "string"),
+        ("numeric", "postgres", "decimal(18,4)"),
+        ("BIGNUMERIC", "bigquery", "string"),
+        ("ARRAY<STRUCT<key STRING, n INT64>>", "bigquery", "array<struct<key:string,n:bigint>>"),
+        ("super", "redshift", "string"),
+        ("no type at all", "spark", "string"),
+        (None, "spark", "string"),
+    ],
+)
+def test_types_of_other_dialects_are_sparks_or_text(kind: str | None, dialect: str, found: str) -> None:
+    """R2.5: a type that Spark does not have ends no command."""
+    assert spark_type(kind, dialect) == found
+
+
+def test_columns_by_which_a_model_is_written_are_guessed() -> None:
+    """R2.5: where it reads all columns of one undeclared table."""
+    tree = parse_one("select * from raw where at > 5")
+    settings = Settings("merge", ("order_id",))
+    guessed = guessed_columns({"raw": {"at": "", "n": "int"}}, {"m": tree}, {}, [("m", settings)])
+    assert guessed == {"raw": {"at": "string", "n": "int", "order_id": "bigint"}}
 
 
 def test_spark_sql_stays_as_it_is() -> None:

@@ -18,7 +18,15 @@ NEW = [{"id": 2, "v": "x"}, {"id": 3, "v": "y"}, {"id": None, "v": "z"}]
 
 def model(**config: Any) -> Any:
     """A model's node, as dbt has it."""
-    given = {"incremental_strategy": None, "unique_key": None, "batch_size": None, "lookback": 1, **config}
+    given = {
+        "full_refresh": None,
+        "event_time": None,
+        "incremental_strategy": None,
+        "unique_key": None,
+        "batch_size": None,
+        "lookback": 1,
+        **config,
+    }
     node = SimpleNamespace(get=lambda name, default=None: given.get(name, default), **given)
     return SimpleNamespace(config=node)
 
@@ -83,6 +91,22 @@ def test_named_partitions_are_replaced_even_by_nothing() -> None:
     assert written(Settings("insert_overwrite"), old, []) == []
 
 
+def test_partitions_of_bigquery() -> None:
+    """R2.5: one of NULL is never replaced, and one that is named may be an hour."""
+    rows = [{"at": None}, {"at": datetime(2025, 1, 3, 5, 30)}]
+    settings = settings_of(
+        model(
+            incremental_strategy="insert_overwrite",
+            partition_by={"field": "at", "data_type": "timestamp", "granularity": "hour"},
+        ),
+        "bigquery",
+    )
+    assert written(settings, rows, rows) == [rows[0], *rows]
+    assert written(settings, rows, [], [datetime(2025, 1, 3, 5)]) == [rows[0]]
+    daily = Settings("insert_overwrite", partitions=(("at", "day"),))
+    assert written(daily, rows, [], [date(2025, 1, 3)]) == [rows[0]]
+
+
 @pytest.mark.parametrize(
     ("kind", "config", "words"),
     [
@@ -101,7 +125,13 @@ def test_named_partitions_are_replaced_even_by_nothing() -> None:
         ),
         (
             "spark",
-            {"incremental_strategy": "microbatch", "event_time": "at", "batch_size": "day", "lookback": 3},
+            {
+                "incremental_strategy": "microbatch",
+                "event_time": "at",
+                "batch_size": "day",
+                "lookback": 3,
+                "partition_by": "day",
+            },
             "microbatch by at, day, lookback 3",
         ),
     ],
@@ -117,6 +147,14 @@ def test_the_strategy_is_that_of_the_adapter(kind: str, config: dict[str, Any], 
     [
         ("exasol", {}, "the default of exasol is not known"),
         ("spark", {"incremental_strategy": "my_own"}, "my_own is none of append, merge"),
+        ("spark", {"full_refresh": True}, "each run is a full refresh"),
+        ("spark", {"incremental_strategy": "microbatch"}, "refuses microbatch on spark without partition_by"),
+        (
+            "postgres",
+            {"incremental_strategy": "microbatch"},
+            "refuses microbatch on postgres without unique_key",
+        ),
+        ("databricks", {"unique_key": "id", "matched_condition": "s.t > t.t"}, "it has matched_condition"),
         ("snowflake", {"incremental_predicates": ["a > 1"]}, "it has incremental_predicates"),
         ("snowflake", {"unique_key": "a || b"}, "its unique_key a || b is no list of columns"),
         (
