@@ -7,6 +7,7 @@ import os
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Collection, Sequence
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from dbt.graph.selector import NodeSelector
 from dbt_common.context import set_invocation_context
 from dbt_common.exceptions import DbtBaseException
 from dbt_common.invocation import reset_invocation_id
-from networkx import topological_sort  # type: ignore[import-untyped]
 
 from tidemark.base.errors import TidemarkError
 from tidemark.base.messages import plain_message
@@ -80,23 +80,21 @@ class ForeignProject:
         Args:
             selection: dbt selectors; empty for all models of the project and of its packages.
         """
-        graph = self._compiler.compile(self.manifest, write=False)
         chosen: Collection[str] = self.manifest.nodes
         if selection:
-            selector = NodeSelector(graph, self.manifest, None)
+            selector = NodeSelector(self._compiler.compile(self.manifest, write=False), self.manifest, None)
             try:
                 chosen = selector.get_selected(parse_difference(list(selection), []))
             except DbtBaseException as error:
                 raise TidemarkError(
                     f"{' '.join(selection)}: {plain_message(str(error))}", "Name models, paths or tags."
                 ) from None
-        found = (self.manifest.nodes.get(name) for name in topological_sort(graph.graph))
+        models = {name: node for name, node in self.manifest.nodes.items() if isinstance(node, ModelNode)}
+        below = {name: sorted(node.depends_on_nodes) for name, node in models.items()}
         return [
-            node
-            for node in found
-            if isinstance(node, ModelNode)
-            and node.unique_id in chosen
-            and node.config.materialized == "incremental"
+            models[name]
+            for name in TopologicalSorter(dict(sorted(below.items()))).static_order()
+            if name in models and name in chosen and models[name].config.materialized == "incremental"
         ]
 
     def answer(self, ask: Ask) -> None:
