@@ -57,7 +57,8 @@ class Stock:
 
     def dbt(self, command: str, *arguments: str) -> Any:
         """Run dbt with dbt-spark, in the session of the tests."""
-        folders = ("--project-dir", str(self.folder), "--profiles-dir", str(self.folder))
+        own = {"project-dir": self.folder, "profiles-dir": self.folder, "target-path": self.folder / "target"}
+        folders = [word for name, path in own.items() for word in (f"--{name}", str(path))]
         return outcome_of([*SILENT, command, *folders, *arguments])
 
 
