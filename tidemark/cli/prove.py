@@ -58,7 +58,8 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
     histories: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Random histories for each combination of changed sources, 50 if not given."
+            min=1,
+            help="Random histories for each combination of changed sources (50), or kind of changes (20).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the random histories.")] = 1,

@@ -38,7 +38,7 @@ def _advice(settings: Settings, kind: str, effect: str, *, is_filtered: bool, gr
     overwrites = settings.strategy == OVERWRITE
     if effect == FAILS or (kind == REPEATED and settings.key):
         yield f"{ONE_ROW}: one row of each unique_key"
-    if settings.strategy == APPEND and settings.key:
+    if settings.strategy == APPEND and settings.key and effect not in (LOST, KEPT):
         yield "take a strategy that uses unique_key, such as incremental_strategy='merge': append ignores it"
     if not is_filtered:
         yield (
