@@ -91,13 +91,17 @@ class Runner:
             found.missing, found.extra = difference(self.chain.compared, found.rebuilt, found.table)
         return found
 
-    def is_ambiguous(self, history: History) -> bool:
-        """Return whether a full refresh gives other rows if the inputs come in the opposite order."""
+    def is_ambiguous(self, history: History, rebuilt: Sequence[Row]) -> bool:
+        """Return whether a full refresh gives other rows if the inputs come in the opposite order.
+
+        Args:
+            history: the history.
+            rebuilt: the rows of its full refresh.
+        """
         now, rows = list(history.states())[-1]
-        once = self._run(now, rows, Outcome(), first=True)
         backwards = {view: list(reversed(one)) for view, one in rows.items()}
         again = self._run(now, backwards, Outcome(), first=True)
-        return difference(self.chain.compared, once, again) != ([], [])
+        return difference(self.chain.compared, rebuilt, again) != ([], [])
 
     def _run(self, now: datetime.datetime, rows: Rows, found: Outcome, *, first: bool) -> list[Row]:
         """Return the table's rows after a run."""

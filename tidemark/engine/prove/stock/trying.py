@@ -121,7 +121,7 @@ def _tried(
         history = drawer.history(found.view, found.kind, mixed=mixed)
         outcome = runner.outcome(history)
         found = replace(found, filled=found.filled + bool(outcome.rebuilt))
-        if outcome.differs and runner.is_ambiguous(history):
+        if outcome.differs and runner.is_ambiguous(history, outcome.rebuilt):
             found = replace(found, ambiguous=found.ambiguous + 1)
             continue
         found = replace(found, histories=found.histories + 1)
@@ -144,7 +144,8 @@ def _smallest(runner: Runner, history: History, outcome: Outcome) -> tuple[Histo
             found = runner.outcome(smaller)
             same = found.differs and effect_of(runner.chain, found) == effect
             # a first run without rows is a fault of its own
-            if same and bool(found.first) == bool(outcome.first) and not runner.is_ambiguous(smaller):
+            same = same and bool(found.first) == bool(outcome.first)
+            if same and not runner.is_ambiguous(smaller, found.rebuilt):
                 history, outcome = smaller, found
                 break
             if left <= 0:

@@ -126,9 +126,12 @@ class Project:
 
     def _parents(self, node: Any) -> list[Any]:
         """Return what a model reads directly."""
-        manifest = self._project.manifest
-        found = (manifest.sources.get(one) or manifest.nodes.get(one) for one in node.depends_on_nodes)
+        found = (self._node(name) for name in getattr(node, "depends_on_nodes", ()))
         return [one for one in found if one is not None]
+
+    def _node(self, name: str) -> Any:
+        manifest = self._project.manifest
+        return manifest.sources.get(name) or manifest.nodes.get(name)
 
     def _inputs(self, node: Any, needed: Sequence[Any], key: Sequence[str]) -> dict[str, Input]:
         """Return the tables whose rows are drawn for a model, by view."""
@@ -146,20 +149,18 @@ class Project:
     def _ancestors(self, models: Sequence[Any], *, computed: bool = False) -> Iterator[Any]:
         """Yield models and what they read, each after what it reads itself."""
         seen: set[str] = set()
-        manifest = self._project.manifest
 
-        def visit(name: str) -> Iterator[Any]:
-            node = manifest.sources.get(name) or manifest.nodes.get(name)
-            if node is None or name in seen:
+        def visit(node: Any) -> Iterator[Any]:
+            if node.unique_id in seen:
                 return
-            seen.add(name)
+            seen.add(node.unique_id)
             if not computed or self._is_computed(node):
-                for parent in getattr(node, "depends_on_nodes", ()):
+                for parent in self._parents(node):
                     yield from visit(parent)
             yield node
 
         for one in models:
-            yield from visit(one.unique_id)
+            yield from visit(one)
 
     def _is_computed(self, node: Any) -> bool:
         return node.resource_type == "model" and node.config.materialized in COMPUTED
