@@ -11,7 +11,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.measuring import ROOT
-from tidemark.engine.verify.verify import Verdict, verify
+from tidemark.engine.verify.verdict import Verdict
+from tidemark.engine.verify.verify import verify
 
 
 def newest_ways(spark: SparkSession, prefix: str) -> dict[str, tuple[float, str]]:

@@ -24,7 +24,7 @@ from benchmarks.refreshes import REFRESHES, WARM_UP, apply, generate, load
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.base.errors import TidemarkError
 from tidemark.engine.dbt_core.commands import invoke_dbt
-from tidemark.engine.verify.verify import Verdict
+from tidemark.engine.verify.verdict import Verdict
 
 NAME = "tpch"
 BRONZE = f"{NAME}_bronze"

@@ -29,7 +29,7 @@ from benchmarks.outcomes import inside
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.sampling import verify_share
-from tidemark.engine.verify.slices import SLICES
+from tidemark.engine.verify.slices import SLICES, Slices
 from tidemark.engine.verify.verify import models_with_tables, verdict_of
 
 NUMBERS = (1, 5, 20, SLICES)  # of slices in one comparison
@@ -64,7 +64,7 @@ def measure(spark: SparkSession, scale: int, rows_per_scale: int) -> Measured:
     with inside(ROOT / "benchmarks" / "tidemark", LAKE / "scratch" / prefix):
         models = models_with_tables(spark, [], variables)
         for model in models:
-            verdict_of(spark, model, (0,))  # Spark compiles what it runs for the first time
+            verdict_of(spark, model, Slices((0,)))  # Spark compiles what it runs for the first time
             found.costs[model.table.partition(".")[2]] = [_cost(spark, model, number) for number in NUMBERS]
         table = f"{prefix}_gold.customer_sales"
         keys = sorted(row[0] for row in spark.sql(f"select customer_id from {table}").collect())
@@ -80,8 +80,8 @@ def measure(spark: SparkSession, scale: int, rows_per_scale: int) -> Measured:
 
 
 def _cost(spark: SparkSession, model: Compiled, number: int) -> Run:
-    slices = () if number == SLICES else tuple(range(number))
-    run = cost_of(spark, lambda: verdict_of(spark, model, slices))
+    part = None if number == SLICES else Slices(tuple(range(number)))
+    run = cost_of(spark, lambda: verdict_of(spark, model, part))
     console.print(f"  {model.table}: {number} slices  {run.seconds:.1f} s, {run.cpu_seconds:.1f} s of CPU")
     return run
 

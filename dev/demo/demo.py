@@ -19,7 +19,7 @@ from tidemark.base.interrupts import end, on_interrupt
 from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land
-from tidemark.cli.verify import show_verdicts
+from tidemark.cli.verdicts import show_verdicts
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.metastore import metastore

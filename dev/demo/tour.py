@@ -19,7 +19,7 @@ from tidemark.cli.explain import show_plans
 from tidemark.cli.landing import land
 from tidemark.cli.maintain import maintain_tables
 from tidemark.cli.rebuild import rebuild_range
-from tidemark.cli.verify import show_verdicts
+from tidemark.cli.verdicts import show_verdicts
 from tidemark.engine.project.session import retarget, warm_session
 from tidemark.lake.retention import Kept
 from tidemark.project_with_feeds import ProjectWithFeeds

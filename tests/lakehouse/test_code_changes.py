@@ -11,9 +11,9 @@ from tests.night import nightly
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import output
 from tidemark.cli import verify
-from tidemark.cli.verify import show_verdicts
+from tidemark.cli.verdicts import show_verdicts
 from tidemark.engine.project import Project
-from tidemark.engine.verify.verify import Verdict
+from tidemark.engine.verify.verdict import Verdict
 
 pytestmark = [pytest.mark.R1, pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 WORDS = "select amount from {{ ref('guarded') }}"

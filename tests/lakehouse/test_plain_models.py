@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT, latest_version
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import UnprovenError
-from tidemark.cli.verify import show_verdicts
+from tidemark.cli.verdicts import show_verdicts
 from tidemark.engine.explain import explain
 from tidemark.engine.verify.verify import verify
 

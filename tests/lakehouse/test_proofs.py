@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.lakehouse.conftest import FixtureProject
 from tidemark.base.errors import UnprovenError
 from tidemark.cli.explain import show_plans
-from tidemark.cli.verify import show_verdicts
+from tidemark.cli.verdicts import show_verdicts
 from tidemark.engine.explain import explain
 from tidemark.engine.project.to_read import load_to_read
 from tidemark.engine.verify.verify import verify

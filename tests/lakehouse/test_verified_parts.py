@@ -11,12 +11,16 @@ import pytest
 from tests.conftest import ROOT
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.errors import VerificationError
-from tidemark.cli.verify import show_each, show_share
+from tidemark.cli.repair import repaired
+from tidemark.cli.verdicts import show_each
+from tidemark.cli.verify import show_share
 from tidemark.engine.project import Project
 from tidemark.engine.verify.proofs import Proofs
+from tidemark.engine.verify.recorded import verify_changed
 from tidemark.engine.verify.sampling import verify_share, verify_within
 from tidemark.engine.verify.slices import SLICES
 from tidemark.engine.verify.verify import models_with_tables
+from tidemark.engine.verify.verify import verify as verify_models
 
 pytestmark = [pytest.mark.R2, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 ROWS = 300
@@ -58,14 +62,15 @@ def test_each_slice_is_proved_once_in_turns(tampered: Guarded, capsys: pytest.Ca
     newest = proofs.newest()
     assert len(newest) == 3 * SLICES
 
-    oldest = min(newest, key=newest.__getitem__)
+    oldest = min(newest, key=lambda one: newest[one].at)
     (verdict,) = verify_within(tampered.spark, ops, models_with_tables(tampered.spark, names), 0.001)
-    assert (verdict.table, len(verdict.slices)) == (oldest.table, 1)
+    assert (verdict.table, len(verdict.facts["slices"])) == (oldest.table, 1)
     found = [*verify_within(tampered.spark, ops, models_with_tables(tampered.spark, ["plain"]), 600)]
-    taken = [len(verdict.slices) for verdict in found]
+    taken = [len(verdict.facts["slices"]) for verdict in found]
     assert taken == [1, 2, 4, 8, 16, 32, 37]
-    again = {one: at for one, at in proofs.newest().items() if one.table == tampered.table("plain")}
-    assert min(again.values()) > max(newest.values()), "all were proved again"
+    again = [one.at for key, one in proofs.newest().items() if key.table == tampered.table("plain")]
+    assert min(again) > max(one.at for one in newest.values()), "all were proved again"
+    assert {*proofs.bases()} == {tampered.table("guarded"), tampered.table("totals")}, "plain differs"
 
     project = Project(tampered.folder, ops, manifest=tampered.manifest_of_copy())
     os.chdir(tampered.folder)
@@ -74,4 +79,50 @@ def test_each_slice_is_proved_once_in_turns(tampered: Guarded, capsys: pytest.Ca
     show_share(tampered.spark, project, found)
     printed = " ".join(capsys.readouterr().out.split())
     assert "of 100 slices, 0 rows differ" in printed
-    assert f"{tampered.table('plain')}: 100 of 100 slices proved within 7 days" in printed
+    assert f"{tampered.table('plain')}: 84 of 100 slices proved within 7 days" in printed
+
+
+def test_changed_keys_are_proved_and_wrong_rows_repaired(
+    tampered: Guarded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """R2.2: the keys that changes touched, whether or not their rows differ; a repair writes what does."""
+    ops, names, spark = f"{tampered.prefix}_ops", ["guarded", "totals", "plain"], tampered.spark
+
+    def changed() -> dict[str, str]:
+        os.chdir(tampered.folder)
+        found = verify_changed(spark, ops, models_with_tables(spark, names))
+        return {one.table.rpartition(".")[2]: one.message for one in found}
+
+    never = "(all rows, as they were never all proved)"
+    assert changed() == {
+        "guarded": f"{ROWS} rows, 0 rows differ {never}",
+        "totals": f"90 rows, 0 rows differ {never}",
+        "plain": f"{ROWS} rows, 2 rows differ {never}",
+    }
+    os.chdir(tampered.folder)
+    project = Project(tampered.folder, ops, manifest=tampered.manifest_of_copy())
+    os.chdir(tampered.folder)
+
+    def repair(name: str) -> bool:
+        differing = [*verify_models(spark, [name])]
+        return all(one.holds for one in repaired(spark, project, differing, {}))
+
+    assert repair("plain")
+    printed = " ".join(capsys.readouterr().out.split())
+    plain = tampered.table("plain")
+    assert f"{plain}: its rows before the repair are `select * from {plain} version as of" in printed
+    assert f"{plain} {ROWS} rows, 0 rows differ" in printed
+    assert changed() == dict.fromkeys(names, "0 rows of 0 touched keys, 0 rows differ")
+
+    names.remove("plain")  # its key would be repeated
+    tampered.insert("(1, 30), (7, 8), (1000, 5)")  # the amount of 7 was 8 before
+    tampered.messages(*names)
+    assert changed() == {
+        "guarded": "3 rows of 3 touched keys, 0 rows differ",
+        "totals": "3 rows of 3 touched keys, 0 rows differ",
+    }
+    spark.sql(f"update {tampered.table('guarded')} set amount = 50 where id = 17")
+    assert changed()["guarded"] == "1 row of 1 touched key, 2 rows differ"
+    assert repair("guarded")
+    assert all(message.endswith(" 0 rows differ") for message in changed().values())
+    assert {one.holds for one in verify_models(spark, names)} == {True}

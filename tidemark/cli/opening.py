@@ -28,9 +28,16 @@ def opened_to_read() -> ProjectWithFeeds:
     return ProjectWithFeeds.load()
 
 
-def opened_with(variables: Mapping[str, Any]) -> Project:
-    """Open the project to read, with values of `--vars`; print a note for each broken data test."""
-    choose_target(enter_root(), may_be_remote=True)
+def opened_with(variables: Mapping[str, Any], *, locked: bool = False) -> Project:
+    """Open the project with values of `--vars`; print a note for each broken data test.
+
+    Args:
+        variables: the values.
+        locked: whether the command may write: with Spark in the process, and the lake locked.
+    """
+    choose_target(enter_root(), may_be_remote=not locked)
+    if locked:
+        hold(lake_folder())
     lakehouse, broken = load_to_read(variables)
     for message in broken.tests:
         output.note("broken test", first_sentence(message))

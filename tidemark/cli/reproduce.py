@@ -11,7 +11,7 @@ from tidemark.base.errors import UnprovenError, VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.cli.opening import opened_to_read
 from tidemark.cli.options import Run
-from tidemark.cli.verify import show_difference
+from tidemark.cli.verdicts import show_difference
 from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.project import Project
 from tidemark.engine.project.session import warm_session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,8 @@ from tidemark.base.output import count_of, first_of, output
 from tidemark.cli.opening import opened_to_read
 from tidemark.engine.decision.costs import Choices
 from tidemark.engine.project.session import warm_session
+from tidemark.engine.verify.proofs import Share
+from tidemark.engine.verify.slices import ruled_out
 from tidemark.operate.status.feeds import FeedStatus
 from tidemark.operate.status.lake import LakeStatus, lake_status
 from tidemark.operate.status.level import Level
@@ -128,16 +130,13 @@ def choices_text(found: Choices) -> str:
     return f"{text}; dearer: {first_of(worst)}" if worst else text
 
 
-def proved_text(slices: Mapping[str, int]) -> str:
-    """Return how much of the tables was proved of late, in words.
-
-    Args:
-        slices: by table, how many of its 100 slices were.
-    """
-    share = sum(slices.values()) // len(slices)
-    never = sorted(name for name, number in slices.items() if not number)
-    text = f"proved within 7 days: {share} % of {count_of(len(slices), 'table')}"
-    return f"{text}; nothing of {first_of(never)}" if never else text
+def proved_text(share: Share) -> str:
+    """Return how much of the tables was proved of late, in words."""
+    never = sorted(name for name, number in share.slices.items() if not number)
+    text = f"proved within 7 days: {share.percent:g} % of the rows of {count_of(len(share.slices), 'table')}"
+    parts = [text, *([f"nothing of {first_of(never)}"] if never else [])]
+    parts.append(f"rows of {first_of(share.differing)} differ" if share.differing else ruled_out(share.rows))
+    return "; ".join(filter(None, parts))
 
 
 def _print(columns: dict[str, Any], rows: Sequence[Sequence[str]]) -> None:

@@ -15,6 +15,7 @@ from tidemark.lake.delta_statements import log_of
 from tidemark.lake.table_format import (
     CLUSTERED,
     DELTA,
+    ICEBERG,
     iceberg_call,
     loaded_iceberg,
     snapshots_of,
@@ -206,3 +207,16 @@ def versions_of(spark: SparkSession, table: str) -> Versions:
     """
     kind = DeltaVersions if table_format(spark) == DELTA else IcebergVersions
     return kind(spark, table)
+
+
+def reading_at(spark: SparkSession, table: str, version: int) -> str:
+    """Return SQL that reads a version of a table.
+
+    Args:
+        spark: the session.
+        table: `schema.name`.
+        version: the version; 0 on Iceberg is a table without a snapshot.
+    """
+    if version == 0 and table_format(spark) == ICEBERG:
+        return f"(select * from {table} where false)"
+    return f"{table} version as of {version}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
@@ -17,6 +18,7 @@ from tidemark.engine.checkpoints.window import Window
 from tidemark.engine.decision.costs import are_few
 from tidemark.engine.decision.stages import base_version, stages_wanted
 from tidemark.engine.decision.states import FULL, INCREMENTAL, NOTHING_NEW
+from tidemark.engine.decision.tables import ICEBERG
 from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.incremental.plan import Plan, full
 from tidemark.engine.incremental.readings import filled, present
@@ -136,6 +138,23 @@ class StagesAdapter(ModelsAdapter):
             plan = choose_plan(staged.rest, replace(writing.request, changed=changed)) if changed else None
         sql = filled(render(staged.rest, present), writing.readings)
         return OverStages(staged, plan, writing.readings, sql, writing.runs)
+
+    @available
+    def drop_stages(self, table: str) -> None:
+        """Drop the tables of a model's stages, so that the next run makes them anew.
+
+        Args:
+            table: the model's table, `schema.name`.
+        """
+        lake: Any = self
+        purge = " purge" if lake.table_format() == ICEBERG else ""
+        for number in count(1):
+            relation = self._relation_of(stage_table(table, number))
+            if not self.is_there(relation):
+                return
+            if self.table_state(relation).properties.get(STAGE_OF) == table.lower():
+                self.execute(f"drop table {relation}{purge}")
+                self.forget_table(relation)
 
     @available
     def stage_checkpoints(self, runs: Sequence[StageRun], known: Checkpoints) -> list[dict[str, Any]]:

@@ -61,6 +61,7 @@ class Command:
         explains: whether `tidemark explain` asks what the next run would do.
         reads_past: whether tables are read as of a run.
         full_refresh: whether tables are built anew.
+        repairs: whether the rows of this model that differ from a rebuild are written.
         dates: the first and the last date to rebuild, or none.
         columns: the columns to rebuild, or none.
         is_limited: whether models get only a part of their rows: `--empty` or `--sample`.
@@ -70,6 +71,7 @@ class Command:
     explains: bool = False
     reads_past: bool = False
     full_refresh: bool = False
+    repairs: bool = False
     dates: Sequence[str] = ()
     columns: Sequence[str] = ()
     is_limited: bool = False

@@ -15,6 +15,7 @@ from tidemark.engine.decision.states import (
     HISTORY_LOST,
     INCREMENTAL,
     REBUILD,
+    REPAIR,
     VERIFY,
     Reading,
 )
@@ -51,6 +52,8 @@ def _asked_for(facts: Facts) -> Reading | None:  # noqa: PLR0911
         return Reading(FULL_REFRESH, "full refresh")
     if not facts.is_built:
         return Reading(FIRST_RUN, "first run: no table yet")
+    if command.repairs:
+        return Reading(REPAIR, "repair: rows that differ from a rebuild")
     return None
 
 

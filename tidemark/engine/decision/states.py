@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 INCREMENTAL, FULL, NOTHING_NEW = "incremental", "full", "nothing new"
 VERIFY, AS_OF, REBUILD = "verify", "as of", "rebuild"
-FIRST_RUN, FULL_REFRESH = "first run", "full refresh"
+FIRST_RUN, FULL_REFRESH, REPAIR = "first run", "full refresh", "repair"
 HISTORY_LOST, COLUMNS_ADDED, GRAIN_CHANGED, CODE_CHANGED = (
     "history lost",
     "columns added",
@@ -14,7 +14,7 @@ HISTORY_LOST, COLUMNS_ADDED, GRAIN_CHANGED, CODE_CHANGED = (
     "code changed",
 )
 # changes alone would not give the table of a rebuild, so the table is rebuilt
-REBUILDS = (HISTORY_LOST, COLUMNS_ADDED, GRAIN_CHANGED, CODE_CHANGED)
+REBUILDS = (HISTORY_LOST, COLUMNS_ADDED, GRAIN_CHANGED, CODE_CHANGED, REPAIR)
 
 
 @dataclass

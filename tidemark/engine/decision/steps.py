@@ -7,7 +7,14 @@ from enum import StrEnum
 from typing import Any
 
 from tidemark.engine.decision.facts import Command
-from tidemark.engine.decision.states import CODE_CHANGED, FIRST_RUN, GRAIN_CHANGED, NOTHING_NEW, REBUILDS
+from tidemark.engine.decision.states import (
+    CODE_CHANGED,
+    FIRST_RUN,
+    GRAIN_CHANGED,
+    NOTHING_NEW,
+    REBUILDS,
+    REPAIR,
+)
 from tidemark.engine.decision.ways import DERIVED, REPLACES, Way
 
 
@@ -66,7 +73,7 @@ def can_stay(state: str, table: Mapping[str, str], query: Mapping[str, str]) -> 
         table: the types of the table's columns, by name.
         query: those of the query's.
     """
-    return state == CODE_CHANGED and list(table.items()) == list(query.items())
+    return state in (CODE_CHANGED, REPAIR) and list(table.items()) == list(query.items())
 
 
 def are_few(counts: Mapping[str, int | None], rows: int) -> bool:

@@ -14,26 +14,13 @@ from tidemark.engine.incremental.pinning import named_tables, pinned
 from tidemark.engine.incremental.statement_catalog import catalog_of
 from tidemark.engine.runs.choosing import choose_run
 from tidemark.lake.delta_log import has_jvm, make_active
-from tidemark.lake.table_format import ICEBERG, iceberg_view, table_exists, table_format
-from tidemark.lake.versions_by_format import versions_of
+from tidemark.lake.table_format import iceberg_view, table_exists, table_format
+from tidemark.lake.versions_by_format import reading_at, versions_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tidemark.lake.versions import Versions
-
-
-def reading_at(spark: SparkSession, table: str, version: int) -> str:
-    """Return SQL that reads a version of a table.
-
-    Args:
-        spark: the session.
-        table: `schema.name`.
-        version: the version; 0 on Iceberg is a table without a snapshot.
-    """
-    if version == 0 and table_format(spark) == ICEBERG:
-        return f"(select * from {table} where false)"
-    return f"{table} version as of {version}"
 
 
 @dataclass(frozen=True)

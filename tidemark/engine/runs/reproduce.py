@@ -26,7 +26,8 @@ from tidemark.engine.project.nodes import VIEWS, table_of, tables_below
 from tidemark.engine.runs.checkout import code_at
 from tidemark.engine.runs.past import Past
 from tidemark.engine.runs.provenance import provenance
-from tidemark.engine.verify.verify import AT_ONCE, Verdict, compare, timed
+from tidemark.engine.verify.verdict import Verdict, timed
+from tidemark.engine.verify.verify import AT_ONCE, compare
 from tidemark.lake.delta_log import make_active
 from tidemark.lake.stage_tables import names_a_stage
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from tidemark.base.clock import utc_now
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.proofs import Proof, Proofs
+from tidemark.engine.verify.recorded import compared, recorded
 from tidemark.engine.verify.slices import SLICES, oldest_first, turns
-from tidemark.engine.verify.verify import AT_ONCE, Verdict, verdict_of
+from tidemark.engine.verify.verdict import Verdict
+from tidemark.engine.verify.verify import AT_ONCE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,12 +32,12 @@ def verify_share(
     proofs = Proofs(spark, ops_schema)
     proved = proofs.newest()
 
-    def compared(model: Compiled) -> tuple[Proof, Verdict]:
-        return _compared(spark, model, oldest_first(model.table, proved)[:share])
+    def compare(model: Compiled) -> tuple[Proof, Verdict]:
+        return compared(spark, model, oldest_first(model.table, proved)[:share])
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for proof, verdict in pool.map(compared, models):
-            yield _recorded(proofs, proof, verdict)
+        for proof, verdict in pool.map(compare, models):
+            yield recorded(proofs, proof, verdict)
 
 
 def verify_within(
@@ -65,21 +66,9 @@ def verify_within(
             if time.monotonic() + took[table] > end:
                 return
             chosen, waiting[table] = waiting[table][:number], waiting[table][number:]
-            proof, verdict = _compared(spark, by_table[table], chosen)
+            proof, verdict = compared(spark, by_table[table], chosen)
             took[table] = verdict.seconds
             if verdict.unproven or not waiting[table]:
                 del waiting[table]
-            yield _recorded(proofs, proof, verdict)
+            yield recorded(proofs, proof, verdict)
         number = min(2 * number, SLICES)
-
-
-def _compared(spark: SparkSession, model: Compiled, slices: Sequence[int]) -> tuple[Proof, Verdict]:
-    at = utc_now()
-    verdict = verdict_of(spark, model, slices)
-    return Proof(model.table, slices, at, verdict.rows, verdict.differing, verdict.seconds), verdict
-
-
-def _recorded(proofs: Proofs, proof: Proof, verdict: Verdict) -> Verdict:
-    if not verdict.unproven:
-        proofs.add(proof)
-    return verdict

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tidemark.base.errors import TidemarkError
+from tidemark.engine.verify.sides import Columns
 
 SLICES = 100
 SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -26,6 +28,41 @@ class Slice:
 
     table: str
     number: int
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The newest comparison of a slice.
+
+    Attributes:
+        at: when it began, in microseconds since 1970.
+        rows: how many rows a slice had then, on average over those that were compared with it.
+        differs: whether rows of these slices differed.
+    """
+
+    at: int
+    rows: float = 0.0
+    differs: bool = False
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Some slices of a table, as the `Part` of it that is compared."""
+
+    numbers: Sequence[int]
+
+    @property
+    def words(self) -> str:
+        return f"in {len(self.numbers)} of {SLICES} slices"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"slices": list(self.numbers)}
+
+    def condition(self, columns: Columns, key: Sequence[str]) -> str:
+        """Return SQL for their rows, by the hash of the key's values in a comparable form."""
+        chosen = ", ".join(map(str, sorted(self.numbers)))
+        return f"pmod(xxhash64({', '.join(columns.keys_of(key))}), {SLICES}) in ({chosen})"
 
 
 def share_of(text: str) -> int:
@@ -52,40 +89,34 @@ def seconds_of(text: str) -> int:
     return int(found[1]) * SECONDS[found[2]]
 
 
-def oldest_first(table: str, proved: Mapping[Slice, int]) -> list[int]:
+def oldest_first(table: str, proved: Mapping[Slice, Proved]) -> list[int]:
     """Return the numbers of a table's slices: never proved, then those with the oldest proof.
 
     Args:
         table: `schema.name`.
-        proved: when slices were last proved, in microseconds since 1970.
+        proved: the newest comparison of each slice.
     """
-    return sorted(range(SLICES), key=lambda number: (proved.get(Slice(table, number), 0), number))
+    return sorted(range(SLICES), key=lambda number: (_time(proved, Slice(table, number)), number))
 
 
-def turns(tables: Sequence[str], proved: Mapping[Slice, int]) -> list[str]:
+def turns(tables: Sequence[str], proved: Mapping[Slice, Proved]) -> list[str]:
     """Return tables in the order in which a budget is spent: the one with the oldest slice first.
 
     Args:
         tables: in the order of a run.
         proved: as in `oldest_first`.
     """
-    oldest = {one: min(proved.get(Slice(one, number), 0) for number in range(SLICES)) for one in tables}
+    oldest = {one: min(_time(proved, Slice(one, number)) for number in range(SLICES)) for one in tables}
     return sorted(tables, key=lambda one: oldest[one])
 
 
-def condition(keys: Iterable[str], numbers: Sequence[int]) -> str:
-    """Return SQL for the rows of some slices.
-
-    Args:
-        keys: SQL of the values of the key, in a form in which equal values are equal.
-        numbers: the slices.
-    """
-    chosen = ", ".join(map(str, sorted(numbers)))
-    return f"pmod(xxhash64({', '.join(keys)}), {SLICES}) in ({chosen})"
+def _time(proved: Mapping[Slice, Proved], one: Slice) -> int:
+    """Return when a slice was last compared, in microseconds since 1970; 0 for never."""
+    return proved[one].at if one in proved else 0
 
 
 def ruled_out(rows: int) -> str:
-    """Return in words which share of wrong rows a sample without a difference rules out."""
+    """Return in words which share of wrong rows a sample without a difference rules out; empty for none."""
     if rows < 3:  # the rule of three
         return ""
-    return f"With 95 % probability, fewer than 1 row in {rows // 3:,} differs."
+    return f"with 95 % probability, fewer than 1 row in {rows // 3:,} differs"

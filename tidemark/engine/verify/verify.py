@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +11,6 @@ from pyspark.errors import PySparkException
 from sqlglot.errors import SqlglotError
 
 from tidemark.base.messages import first_sentence, sentence
-from tidemark.base.output import count_of
 from tidemark.engine.decision.ways import MERGE
 from tidemark.engine.incremental.canonical import comparable
 from tidemark.engine.incremental.rounding import ordered_calls
@@ -25,7 +21,7 @@ from tidemark.engine.project.nodes import VIEWS
 from tidemark.engine.project.sql_header import created_for
 from tidemark.engine.verify.last_digits import Rounded, without_rounding
 from tidemark.engine.verify.sides import COPIES, Columns, columns_of, differing_rows
-from tidemark.engine.verify.slices import SLICES, condition
+from tidemark.engine.verify.verdict import Difference, Part, Verdict, timed
 from tidemark.lake.delta_log import make_active
 from tidemark.lake.table_format import table_exists
 
@@ -42,80 +38,6 @@ UNPROVEN = {
     "another table": "{} was replaced since its last run",
     "changed": "{} has changed since its last run",
 }
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A row that only one side has.
-
-    Attributes:
-        side: `table` for a row that a rebuild would not have, `rebuild` for one that the table lacks.
-        row: the row's values by column.
-        copies: how many more copies of it that side has.
-    """
-
-    side: str
-    row: dict[str, Any]
-    copies: int
-
-
-@dataclass
-class Verdict:
-    """The comparison of one table.
-
-    Attributes:
-        table: `schema.name`.
-        rows: rows in the table.
-        differing: number of distinct rows whose count differs between the two sides.
-        shown: the first of them.
-        kept: rows of a table that accumulates, which the query no longer gives.
-        unproven: why the table could not be compared, or None.
-        seconds: run time of the comparison.
-        rounded: number of rows that differ only by rounding, in sums of floating-point numbers.
-        rounded_columns: the columns in which they differ.
-        ordered_by_chance: functions that its query calls, whose result depends on the order of rows.
-        is_outdated: whether a rebuild would give the table other columns.
-        slices: the slices that were compared; empty for all rows.
-    """
-
-    table: str
-    rows: int = 0
-    differing: int = 0
-    shown: list[Difference] = field(default_factory=list)
-    kept: int = 0
-    unproven: str | None = None
-    seconds: float = 0.0
-    rounded: int = 0
-    rounded_columns: tuple[str, ...] = ()
-    ordered_by_chance: tuple[str, ...] = ()
-    is_outdated: bool = False
-    slices: Sequence[int] = ()
-
-    @property
-    def holds(self) -> bool:
-        return self.differing == 0 and self.unproven is None
-
-    @property
-    def message(self) -> str:
-        """The result in words."""
-        if self.unproven:
-            return self.unproven
-        kept = f", {self.kept:,} kept that its query no longer gives" if self.kept else ""
-        differs = "1 row differs" if self.differing == 1 else f"{self.differing:,} rows differ"
-        part = f" in {len(self.slices)} of {SLICES} slices" if self.slices else ""
-        message = f"{count_of(self.rows, 'row')}{part}, {differs}{kept}"
-        if not self.rounded:
-            return message
-        differ = "differs" if self.rounded == 1 else "differ"
-        only = f"{count_of(self.rounded, 'row')} {differ} only in the last digits of sums of floating-point"
-        return f"{message} ({only} numbers: {', '.join(self.rounded_columns)})"
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The result for `--log-format json`."""
-        rounded = {"rounded": self.rounded, "rounded_columns": self.rounded_columns} if self.rounded else {}
-        part = {"rows": self.rows, "slices": list(self.slices)} if self.slices else {}
-        return {"differing": self.differing, **rounded, **part}
 
 
 def verify(
@@ -147,18 +69,19 @@ def models_with_tables(
     return [model for model in models if model.materialized not in VIEWS]
 
 
-def verdict_of(spark: SparkSession, model: Compiled, slices: Sequence[int] = ()) -> Verdict:
+def verdict_of(spark: SparkSession, model: Compiled, part: Part | None = None, why_all: str = "") -> Verdict:
     """Compare a table with its rebuild.
 
     Args:
         spark: the session.
         model: the compiled model.
-        slices: the slices that are compared; empty for all rows.
+        part: the part that is compared; None for all rows.
+        why_all: as in `Verdict`.
     """
     make_active(spark)  # a new thread has no session, and the catalog would be that of the first target
-    with timed(Verdict(model.table, slices=slices)) as verdict:
+    with timed(Verdict(model.table, part=part, why_all=why_all)) as verdict:
         try:
-            verdict.unproven = _unproven(spark, model)
+            verdict.unproven = why_unproven(spark, model)
             if verdict.unproven is None:
                 compare(spark, model, verdict)
         except Exception as error:  # one table that cannot be compared stops no other
@@ -171,7 +94,8 @@ def verdict_of(spark: SparkSession, model: Compiled, slices: Sequence[int] = ())
     return verdict
 
 
-def _unproven(spark: SparkSession, model: Compiled) -> str | None:
+def why_unproven(spark: SparkSession, model: Compiled) -> str | None:
+    """Return why a table cannot be compared, or None."""
     if model.hidden:
         return model.needs_variables
     if model.failed is not None:
@@ -205,10 +129,10 @@ def compare(spark: SparkSession, model: Compiled, verdict: Verdict, reading: str
 
     rebuilt = read(model.sql)
     columns = columns_of(table, rebuilt, NOT_STORED if model.way.name == MERGE else (), comparable)
-    where = condition(columns.keys_of(model.key), verdict.slices) if verdict.slices else "true"
+    where = verdict.part.condition(columns, model.key) if verdict.part else "true"
     differing = differing_rows(table, rebuilt, columns, where)
     rows = differing.limit(MAX_ROWS_SHOWN + 1).collect()
-    verdict.rows = columns.of_table(table).where(where).count() if verdict.slices else table.count()
+    verdict.rows = columns.of_table(table).where(where).count() if verdict.part else table.count()
     if rows and (rounded := _rounded(spark, model, differing, columns, read)):
         verdict.rounded, verdict.rounded_columns = rounded.rows, rounded.columns
         differing = rounded.differing
@@ -248,11 +172,3 @@ def _difference(columns: Columns, row: Row) -> Difference:
     copies = row[COPIES]
     values = dict(zip(columns.names, row, strict=False))
     return Difference("rebuild" if copies > 0 else "table", values, abs(copies))
-
-
-@contextmanager
-def timed(verdict: Verdict) -> Iterator[Verdict]:
-    """Measure the run time of a comparison."""
-    started = time.monotonic()
-    yield verdict
-    verdict.seconds = time.monotonic() - started

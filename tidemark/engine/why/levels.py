@@ -21,7 +21,7 @@ from tidemark.engine.project import own_schema
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.project.compiled_models import compiled_models
 from tidemark.engine.project.nodes import stored, table_of
-from tidemark.engine.runs.past import Past, reading_at
+from tidemark.engine.runs.past import Past
 from tidemark.engine.verify.verify import UNPROVEN
 from tidemark.engine.why.asked import Asked, chosen, field_of
 from tidemark.engine.why.carried import KEY, Carried, carried
@@ -29,6 +29,7 @@ from tidemark.engine.why.columns import added_up, column_of, comparable_columns,
 from tidemark.engine.why.places import rejected_beside, with_records
 from tidemark.engine.why.query import Query
 from tidemark.lake.table_format import table_exists
+from tidemark.lake.versions_by_format import reading_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
+from tidemark.engine.verify.proofs import Share
 from tidemark.operate.report.periods import Periods
 from tidemark.operate.status.freshness import Limits
 from tidemark.operate.status.level import Level
@@ -194,6 +195,7 @@ class Report:
         unfinished: feeds with a planned batch that has not landed: a landing was interrupted.
         lineage: link to the lineage site from the page; None if there is none.
         ids: dbt's unique id of each table of the project.
+        proved: how much of the tables was proved within seven days; None if no part ever was.
     """
 
     project: str
@@ -214,6 +216,7 @@ class Report:
     lost_rows: tuple[LostRows, ...] = ()
     lineage: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
+    proved: Share | None = None
 
     @property
     def silver(self) -> set[str]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from rich.filesize import decimal
 
-from tidemark.base.output import count_of
+from tidemark.base.output import count_of, first_of
+from tidemark.engine.verify.proofs import Share
+from tidemark.engine.verify.slices import ruled_out
 from tidemark.operate.report.attention import Point, newest_of_models
 from tidemark.operate.report.balance import balances, total
 from tidemark.operate.report.facts import Report
@@ -46,6 +48,7 @@ def facts_of(report: Report, points: Sequence[Point]) -> list[Fact]:
         Fact("Models", f"{report.models:,}", f"{failing:,} failing", "error" if failing else ""),
         Fact("Set aside", f"{waiting:,}", "files and records that wait", "warning" if waiting else ""),
         Fact("Size", decimal(sum(one.bytes for one in report.sizes)), count_of(len(report.sizes), "table")),
+        *([_proved(report.proved)] if report.proved else []),
     ]
 
 
@@ -60,6 +63,13 @@ def _last_run(report: Report) -> Fact:
         if last.succeeded
         else Fact("Last run", "failed", note, "error")
     )
+
+
+def _proved(share: Share) -> Fact:
+    if share.differing:
+        return Fact("Proved", "differs", f"rows of {first_of(share.differing)}", "error")
+    note = f"of the rows within 7 days{'; ' if share.rows >= 3 else ''}{ruled_out(share.rows)}"
+    return Fact("Proved", f"{share.percent:g} %", note)
 
 
 def _attention(points: Sequence[Point]) -> Fact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from python_ingest.feeds.declarations import Feed as DeclaredFeed
 from python_ingest.feeds.declarations import FileFeed
 from tidemark.base.clock import Clock, utc_now, utc_time
-from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.project.nodes import VIEWS, stored, table_of
+from tidemark.engine.verify.proofs import Proofs
 from tidemark.lake.place import lake_location
 from tidemark.lake.table_format import table_exists
 from tidemark.operate.report.facts import REJECTED, Feed, Landing, Lateness, Report
@@ -74,7 +76,14 @@ def read_report(
         lost_rows=tables.lost_rows(),
         lineage=_lineage(project.root, page),
         ids=_ids(project.manifest),
+        proved=Proofs(spark, project.ops_schema).share(_proved(project.manifest, built), now),
     )
+
+
+def _proved(manifest: Any, built: Collection[str]) -> list[str]:
+    """Return the tables that `tidemark verify` compares."""
+    tables = [table_of(one) for one in _models(manifest) if one.config.materialized not in VIEWS]
+    return [table for table in tables if table in built]
 
 
 def _landed(rows: list[Any]) -> tuple[dict[str, Any], tuple[Landing, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.base.clock import Clock, utc_now
 from tidemark.engine.checkpoints.state import State
 from tidemark.engine.decision.costs import NUMBER, Choices, by_model, choices
-from tidemark.engine.verify.proofs import Proofs, recent
+from tidemark.engine.verify.proofs import Proofs, Share
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.level import Level, highest
 from tidemark.operate.status.runs import RunStatus, last_run
@@ -28,7 +28,7 @@ class LakeStatus:
         tables: of all models with tables.
         run: the last dbt command that read or wrote something; None before the first one.
         choices: whether the newest runs of models took the cheaper way.
-        proved: by table, how many of its 100 slices were proved within seven days; empty if none ever was.
+        proved: how much of the tables was proved within seven days; None if nothing ever was.
         level: the highest of all levels.
     """
 
@@ -36,7 +36,7 @@ class LakeStatus:
     tables: list[TableStatus]
     run: RunStatus | None
     choices: Choices
-    proved: dict[str, int]
+    proved: Share | None
     level: Level
 
 
@@ -54,7 +54,6 @@ def lake_status(spark: SparkSession, project: ProjectWithFeeds, clock: Clock = u
     names = {table.table for table in tables}
     measured = by_model(State(spark, project.ops_schema).measured_runs(NUMBER))
     runs = {name: those for name, those in measured.items() if name in names}
-    proofs = Proofs(spark, project.ops_schema).newest()
-    proved = {name: recent(name, proofs, clock()) for name in sorted(names)} if proofs else {}
+    proved = Proofs(spark, project.ops_schema).share(names, clock())
     level = highest([*levels, run.level if run else Level.OK])
     return LakeStatus(feeds, tables, run, choices(runs), proved, level)

@@ -33,6 +33,15 @@ def write_metrics(path: Path, lake: LakeStatus) -> None:
         gauge(name, message, "feed", ((feed.feed, getattr(feed, attribute)) for feed in lake.feeds))
     for name, attribute, message in TABLE:
         gauge(name, message, "table", ((table.table, getattr(table, attribute)) for table in lake.tables))
+    if share := lake.proved:
+        gauge("table_proved_slices", "Of a hundred, proved within 7 days.", "table", share.slices.items())
+        gauge("proved_rows_percent", "Rows proved within 7 days.", "", [("", share.percent)])
+        gauge(
+            "table_differs",
+            "1 if rows differed at the newest proof.",
+            "table",
+            [(table, table in share.differing) for table in share.slices],
+        )
     if run := lake.run:
         gauge("run_started_timestamp_seconds", "Start of the last run.", "", [("", run.started_at)])
         gauge("run_duration_seconds", "Duration of the last run.", "", [("", run.seconds)])

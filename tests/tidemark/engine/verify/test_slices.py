@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tidemark.base.errors import TidemarkError
-from tidemark.engine.verify.proofs import recent
+from tidemark.cli.status import proved_text
+from tidemark.engine.verify.proofs import Share, share_proved
 from tidemark.engine.verify.sides import Columns
 from tidemark.engine.verify.slices import (
     SLICES,
+    Proved,
     Slice,
-    condition,
+    Slices,
     oldest_first,
     ruled_out,
     seconds_of,
@@ -25,20 +28,42 @@ pytestmark = pytest.mark.R2
 
 def test_the_oldest_proof_comes_first() -> None:
     """R2.2: slices that were never proved, then by the time of their proof."""
-    proved = {Slice("s.a", number): 100 - number for number in range(SLICES) if number != 7}
+    proved = {Slice("s.a", number): Proved(100 - number) for number in range(SLICES) if number != 7}
     assert oldest_first("s.a", proved)[:3] == [7, 99, 98]
     assert oldest_first("s.b", proved) == [*range(SLICES)]
-    whole = {Slice(table, number): at for table, at in (("s.a", 5), ("s.c", 4)) for number in range(SLICES)}
+    whole = {
+        Slice(table, number): Proved(at) for table, at in (("s.a", 5), ("s.c", 4)) for number in range(SLICES)
+    }
     assert turns(["s.a", "s.b", "s.c"], whole) == ["s.b", "s.c", "s.a"]
 
 
-def test_slices_proved_of_late_are_counted() -> None:
-    """R2.2: those of the last seven days."""
+def test_what_was_proved_of_late_is_counted() -> None:
+    """R2.2: slices of the last seven days without a difference, and their share of the rows."""
     now = datetime(2026, 11, 28, tzinfo=UTC)
     micros = [int((now - timedelta(days=days)).timestamp() * 1_000_000) for days in (0, 6, 7, 8)]
-    proved = {Slice("s.a", number): at for number, at in enumerate(micros)}
-    assert recent("s.a", proved, now) == 3
-    assert recent("s.b", proved, now) == 0
+    proved = {Slice("s.a", number): Proved(at, 30.0) for number, at in enumerate(micros)}
+    found = share_proved(["s.a", "s.b"], proved, now)
+    assert (found.slices, found.rows, found.of_rows) == ({"s.a": 3, "s.b": 0}, 90, 3000)
+    assert (found.percent, found.differing) == (3.0, [])
+    wrong = share_proved(["s.a"], proved | {Slice("s.a", 0): Proved(micros[0], 30.0, differs=True)}, now)
+    assert (wrong.slices, wrong.rows, wrong.differing) == ({"s.a": 2}, 60, ["s.a"])
+    assert share_proved(["s.b"], {}, now).percent == 0
+    all_but_one = {Slice("s.a", number): Proved(micros[1 if number else 3], 1.0) for number in range(SLICES)}
+    assert share_proved(["s.a"], all_but_one, now).percent == 99.0
+
+
+def test_a_share_is_told_in_words() -> None:
+    """R2.2: what it rules out, or what differs."""
+    share = Share({"s.a": 98, "s.b": 0}, 982, 1000)
+    assert proved_text(share) == (
+        "proved within 7 days: 98.2 % of the rows of 2 tables; nothing of s.b; "
+        "with 95 % probability, fewer than 1 row in 327 differs"
+    )
+    assert proved_text(replace(share, differing=["s.a"])).endswith("; nothing of s.b; rows of s.a differ")
+    assert (
+        proved_text(Share({"s.a": 0}, 0, 0))
+        == "proved within 7 days: 0 % of the rows of 1 table; nothing of s.a"
+    )
 
 
 def test_shares_and_times_are_read() -> None:
@@ -63,8 +88,7 @@ def test_a_wrong_time_is_named(text: str) -> None:
 
 def test_words_and_sql() -> None:
     """R2.2: the rule of three."""
-    assert condition(["`a`", "b"], [3, 1]) == "pmod(xxhash64(`a`, b), 100) in (1, 3)"
-    assert ruled_out(3_000).endswith("fewer than 1 row in 1,000 differs.")
+    assert ruled_out(3_000).endswith("fewer than 1 row in 1,000 differs")
     assert ruled_out(2) == ""
 
 
@@ -74,5 +98,6 @@ def test_slices_go_by_columns_that_are_exact() -> None:
     columns = Columns(("Day", "total", "nested", "n"), types, (), (), (), lambda name, _: name)
     assert columns.keys_of(["day"]) == ["__tidemark_0"]
     assert columns.keys_of([]) == ["__tidemark_0", "__tidemark_3"]
+    assert Slices([3, 1]).condition(columns, ["n"]) == "pmod(xxhash64(__tidemark_3), 100) in (1, 3)"
     only_sums = Columns(("total",), ("double",), (), (), (), lambda name, _: name)
     assert only_sums.keys_of(["other"]) == ["__tidemark_0"]

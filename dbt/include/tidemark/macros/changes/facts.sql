@@ -29,13 +29,18 @@
     {% do dbt.tidemark__run_state('facts').pop(model.unique_id, none) %}
 {% endmacro %}
 
+{# Whether `tidemark verify --repair` asks for this model. #}
+{% macro tidemark__is_repaired() %}
+    {{ return((this.schema ~ '.' ~ this.identifier) in var('tidemark_repaired', [])) }}
+{% endmacro %}
+
 {# What the command asks of this model. #}
 {% macro tidemark__command() %}
     {% set known, purpose = dbt.tidemark__run_state('commands'), var('tidemark_purpose', '') %}
     {% if model.unique_id not in known %}
         {% do known.update({model.unique_id: adapter.decide().facts.Command(
             verifies=purpose == 'verify', explains=purpose == 'explain', reads_past=adapter.reads_past(),
-            full_refresh=should_full_refresh(), dates=(dbt.tidemark__rebuilt_range() or []) | map('string') | list,
+            full_refresh=should_full_refresh(), repairs=dbt.tidemark__is_repaired(), dates=(dbt.tidemark__rebuilt_range() or []) | map('string') | list,
             columns=dbt.tidemark__rebuilt_columns() or [],
             is_limited=dbt.tidemark__is_limited()
         )}) %}

@@ -24,9 +24,12 @@
 {# Replaces the table, unless that would delete rows of another writer. #}
 {% macro tidemark__rebuild_model(existing, query) %}
     {% do dbt.tidemark__check_rebuilt_columns(existing, query) %}
+    {% if should_full_refresh() or dbt.tidemark__is_repaired() %}
+        {% do adapter.drop_stages(dbt.tidemark__table_name(this)) %}
+    {% endif %}
     {% if existing is not none and not existing.is_table %}
         {% do adapter.drop_relation(existing) %}
-    {% elif existing is not none and not should_full_refresh() %}
+    {% elif existing is not none and not should_full_refresh() and not dbt.tidemark__is_repaired() %}
         {% do dbt.tidemark__refuse_loss(this, query) %}
     {% endif %}
     {% if not dbt.tidemark__write_few_differences(existing, query) %}

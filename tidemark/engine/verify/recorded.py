@@ -1,0 +1,90 @@
+"""Compare a part of a table with its rebuild, and record the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from tidemark.base.clock import utc_now
+from tidemark.engine.project.compiled import Compiled
+from tidemark.engine.verify.proofs import Base, Proof, Proofs
+from tidemark.engine.verify.slices import SLICES, Slices
+from tidemark.engine.verify.touched import AllRows, state_of, touched
+from tidemark.engine.verify.verdict import Verdict
+from tidemark.engine.verify.verify import AT_ONCE, verdict_of
+from tidemark.lake.delta_log import make_active
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ALL = tuple(range(SLICES))
+
+
+def verify_changed(spark: SparkSession, ops_schema: str, models: Sequence[Compiled]) -> Iterator[Verdict]:
+    """Compare the keys of each table that changes touched since its last proof; if unknown, all rows.
+
+    Args:
+        spark: the session.
+        ops_schema: the schema of the state tables.
+        models: from `models_with_tables`.
+    """
+    proofs = Proofs(spark, ops_schema)
+    bases = proofs.bases()
+
+    def compare(model: Compiled) -> tuple[Proof, Verdict]:
+        return compared_since(spark, model, bases.get(model.table))
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for proof, verdict in pool.map(compare, models):
+            yield recorded(proofs, proof, verdict)
+
+
+def verify_all(spark: SparkSession, ops_schema: str, models: Sequence[Compiled]) -> Iterator[Verdict]:
+    """Compare all rows of each table, and record the proofs; the arguments are those of `verify_changed`."""
+    proofs = Proofs(spark, ops_schema)
+    for model in models:
+        yield recorded(proofs, *compared(spark, model, ALL))
+
+
+def compared(
+    spark: SparkSession, model: Compiled, numbers: Sequence[int], why_all: str = ""
+) -> tuple[Proof, Verdict]:
+    """Compare slices of a table.
+
+    Args:
+        spark: the session.
+        model: the compiled model.
+        numbers: the slices.
+        why_all: as in `Verdict`.
+    """
+    make_active(spark)  # a new thread has no session
+    at, state = utc_now(), state_of(spark, model)
+    part = Slices(numbers) if len(numbers) < SLICES else None
+    verdict = verdict_of(spark, model, part, why_all)
+    return Proof(model.table, numbers, at, verdict.rows, verdict.differing, verdict.seconds, state), verdict
+
+
+def compared_since(spark: SparkSession, model: Compiled, base: Base | None) -> tuple[Proof, Verdict]:
+    """Compare the keys of a table that changes touched; all rows if they are not known.
+
+    Args:
+        spark: the session.
+        model: the compiled model.
+        base: the state since which they are looked for; None if there is none.
+    """
+    make_active(spark)
+    at, now = utc_now(), state_of(spark, model)
+    try:
+        with touched(spark, model, base, now) as keys:
+            verdict = verdict_of(spark, model, keys)
+    except AllRows as why:
+        return compared(spark, model, ALL, str(why))
+    return Proof(model.table, (), at, verdict.rows, verdict.differing, verdict.seconds, now), verdict
+
+
+def recorded(proofs: Proofs, proof: Proof, verdict: Verdict) -> Verdict:
+    """Record a comparison, unless the table could not be compared; return its result."""
+    if not verdict.unproven:
+        proofs.add(proof)
+    return verdict

@@ -1,0 +1,196 @@
+"""The keys of a table that runs touched since a state in which every row was proved.
+
+They come from two sides: the changes of the table itself, whoever made them, and the changes of its sources,
+traced to the rows of the result that they can alter (regions.py), whether a run altered these or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pyspark.errors import PySparkException
+
+from tidemark.engine.incremental.analysis import checked
+from tidemark.engine.incremental.canonical import any_of_equal, comparable, is_own_form, quoted
+from tidemark.engine.incremental.parse import parse
+from tidemark.engine.incremental.pinning import unpinned
+from tidemark.engine.incremental.readings import filled
+from tidemark.engine.incremental.regions import choose_regions
+from tidemark.engine.incremental.statement_catalog import catalog_of
+from tidemark.engine.incremental.tree import Node, leaves
+from tidemark.engine.incremental.unsupported import Unsupported
+from tidemark.engine.project.compiled import NOTE, Compiled
+from tidemark.engine.verify.proofs import Base
+from tidemark.engine.verify.sides import FLOATING, Columns
+from tidemark.lake.table_format import DELTA, table_exists, table_format
+from tidemark.lake.versions_by_format import reading_at, versions_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FEW = 10_000  # keys that are sent to all tasks
+KEY = "key_{}"
+
+
+class AllRows(Exception):
+    """The touched keys are not known, for the reason in the message, so that all rows are compared."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The rows of some keys, as the `Part` of a table that is compared.
+
+    Attributes:
+        names: columns of the table, in lower case.
+        view: a view of their values, named by KEY.
+        number: how many keys.
+    """
+
+    names: Sequence[str]
+    view: str
+    number: int
+
+    @property
+    def words(self) -> str:
+        return f"of {self.number:,} touched {'key' if self.number == 1 else 'keys'}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"keys": self.number}
+
+    def condition(self, columns: Columns, key: Sequence[str]) -> str:
+        """Return SQL for their rows: their values are equal, as tables are compared."""
+        known = {name.lower(): number for number, name in enumerate(columns.names)}
+        same = []
+        for number, name in enumerate(self.names):
+            value, kind = columns.values[known[name]], columns.types[known[name]]
+            same.append(f"{comparable(f'touched.{KEY.format(number)}', kind)} <=> {comparable(value, kind)}")
+        return f"exists (select 1 from {self.view} as touched where {' and '.join(same)})"
+
+
+def state_of(spark: SparkSession, model: Compiled) -> Base | None:
+    """Return the present versions of a table and of what it was made from; None if one is not known."""
+    read = {one.name.lower(): one.last for one in model.reads}
+    known = {name: version for name, version in read.items() if version is not None}
+    if model.failed is not None or len(known) < len(read) or not table_exists(spark, model.table):
+        return None
+    try:
+        query = unpinned(NOTE.sub("", model.sql))[0]
+    except Unsupported:
+        return None
+    return Base(versions_of(spark, model.table).present, known, sha256(query.encode()).hexdigest())
+
+
+@contextmanager
+def touched(spark: SparkSession, model: Compiled, base: Base | None, now: Base | None) -> Iterator[Keys]:
+    """Find the keys that were touched between two states of a table.
+
+    Args:
+        spark: the session.
+        model: the compiled model.
+        base, now: the states; None if they are not known.
+
+    Raises:
+        AllRows: if the keys are not known.
+    """
+    if now is None:
+        raise AllRows("all rows, as what it reads has no versions")
+    if base is None:
+        raise AllRows("all rows, as they were never all proved")
+    if base.query != now.query:
+        raise AllRows("all rows, as its query has changed since the last proof")
+    view = f"__tidemark_touched_{uuid4().hex}"
+    try:
+        names, query = _query(spark, model, base, now)
+        keys = spark.sql(query).persist()
+        number = keys.count()
+    except Unsupported as refused:
+        raise AllRows(f"all rows, as a change may touch any: {refused.where}") from None
+    except PySparkException:
+        raise AllRows("all rows, as the changes since the last proof cannot be read") from None
+    try:
+        few = spark.createDataFrame(keys.collect(), keys.schema) if number <= FEW else keys
+        few.createOrReplaceTempView(view)
+        yield Keys(names, view, number)
+    finally:
+        spark.catalog.dropTempView(view)
+        keys.unpersist()
+
+
+def _query(spark: SparkSession, model: Compiled, base: Base, now: Base) -> tuple[Sequence[str], str]:
+    """Return the columns that tell the touched rows, and the query of their values."""
+    types = {name.lower(): kind for name, kind in spark.table(model.table).dtypes}
+    changed = {name for name in now.read if base.read.get(name) != now.read[name]}
+    own = _changes(spark, model.table, base.version, now.version)
+    if not changed:
+        names = [name.lower() for name in model.key if name.lower() in types] or _exact(types)
+        return names, _union(names, types, [own])
+    root = _tree(spark, model)
+    regions = choose_regions(root, changed, [name.lower() for name in model.key], list(types))
+    readings = {
+        name: {
+            "present": reading_at(spark, name, now.read[name]),
+            "previous": reading_at(spark, name, base.read[name]),
+            "changes": _changes(spark, name, base.read[name], now.read[name]),
+        }
+        for name in {leaf.table for leaf in leaves(root)}
+        if name in base.read and name in now.read
+    }
+    try:
+        of_sources = f"({filled(regions.touched(), readings)})"
+    except KeyError as missing:
+        raise AllRows(f"all rows, as {missing.args[0]} has no version of the last proof") from None
+    return regions.columns, _union(regions.columns, types, [own, of_sources])
+
+
+def _tree(spark: SparkSession, model: Compiled) -> Node:
+    catalog = catalog_of(spark)
+    parsed = parse(unpinned(model.sql)[0], catalog)
+    checked(catalog, parsed)
+    return parsed.tree
+
+
+def _exact(types: Mapping[str, str]) -> list[str]:
+    """Return the columns by which rows without a key are told apart."""
+    found = [
+        name for name, kind in types.items() if is_own_form(kind) and not any(one in kind for one in FLOATING)
+    ]
+    if not found:
+        raise AllRows("all rows, as no column tells them apart")
+    return found
+
+
+def _union(names: Sequence[str], types: Mapping[str, str], parts: Sequence[str]) -> str:
+    values = ", ".join(
+        f"cast({quoted(name)} as {types[name]}) as {KEY.format(number)}" for number, name in enumerate(names)
+    )
+    return " union ".join(f"select distinct {values} from {one}" for one in parts)
+
+
+def _changes(spark: SparkSession, table: str, after: int, last: int) -> str:
+    """Return SQL of the rows of a table before and after each change between two versions.
+
+    On Iceberg, rows that were written again as they were cancel out.
+    """
+    if after == last:
+        return f"(select * from {table} where false)"
+    if table_format(spark) == DELTA:
+        if after > last:
+            raise AllRows(f"all rows, as {table} was replaced")
+        return f"(select * from table_changes('{table}', {after + 1}, {last}))"
+    if not versions_of(spark, table).precedes(after, last):
+        raise AllRows(f"all rows, as {table} was set back or replaced")
+    if after == 0:
+        return f"(select * from {reading_at(spark, table, last)})"
+    types = dict(spark.table(table).dtypes)
+    grouped = ", ".join(comparable(quoted(name), kind, zeros=True) for name, kind in types.items())
+    return (
+        f"(select {any_of_equal(types)} from {table}.changes "
+        f"with (`start-snapshot-id` = {after}, `end-snapshot-id` = {last}) group by {grouped} "
+        "having sum(if(_change_type = 'INSERT', 1, -1)) != 0)"
+    )
