@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from dev.demo.demo import play as play_demo
 from dev.demo.tour import play as play_tour
 from dev.simulators.commands import simulate
 from tidemark.engine.project import enter_root
 
 
-def demo() -> None:
-    """Load a real purchase log into a separate lake, month by month."""
-    play_demo(enter_root())
+def demo(
+    all_feeds: Annotated[
+        bool, typer.Option("--all-feeds", help="Land three simulated feeds, too, and build all models.")
+    ] = False,
+) -> None:
+    """Load a real purchase log month by month, build its models and prove them."""
+    play_demo(enter_root(), all_feeds=all_feeds)
 
 
 def tour() -> None:

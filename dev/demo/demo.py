@@ -6,6 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,8 @@ from urllib.parse import unquote
 from dev.demo.local_lake import LocalLake
 from dev.demo.remote_lake import RemoteLake
 from dev.demo.rows import show_rows
-from tidemark.base.errors import TidemarkError
+from python_ingest.feeds.declarations import Feed
+from tidemark.base.errors import DeclarationError, TidemarkError
 from tidemark.base.interrupts import end, on_interrupt
 from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 Lake = LocalLake | RemoteLake
 RAW = Path("data/raw")
+PURCHASES = "transactions"
 FEEDS = {
     "transactions": "transactions_*.csv",
     "user_events": "events_*.csv",
@@ -39,17 +42,22 @@ FEEDS = {
 }
 
 
-def play(root: Path) -> None:
-    """Run the three steps, verify all tables and print rows of two gold tables.
+def play(root: Path, *, all_feeds: bool = False) -> None:
+    """Run the three steps, verify the tables and print rows of gold tables.
 
     Args:
         root: the project's folder, which must be the current one.
+        all_feeds: whether the simulated feeds are landed, too, and all models built.
 
     Raises:
         LakeBusyError: when another process holds the lake.
         TidemarkError: when the lake has files that the demo did not write.
     """
     files = demo_files()
+    if not all_feeds:
+        files = {PURCHASES: files[PURCHASES]}
+    # a source, what is made of it, and what that reads besides
+    selection = [] if all_feeds else [f"@source:bronze.{PURCHASES}"]
     hold(lake_folder())
     location = lake_location()
     os.environ["TIDEMARK_RAW"] = f"{location}/inbox"
@@ -67,26 +75,35 @@ def play(root: Path) -> None:
     if is_remote() or metastore():
         drop_tables(spark, {table.partition(".")[0] for table in (*lakehouse.tables, lakehouse.ops_schema)})
         lake.clear()
-    for name in FEEDS:
+    for name in files:
         lake.make_folder(f"inbox/{name}")
-    play_step = partial(_step, spark, lakehouse, lake)
-    play_step(
-        "1. Seventeen months of purchases, six days of events and movements",
-        [file for found in files.values() for file in found[:-1]],
-    )
-    play_step("2. The last month, the last day", [found[-1] for found in files.values()])
-    play_step("3. Nothing new", [])
+    feeds = [feed for name, feed in lakehouse.feeds.items() if all_feeds or name == PURCHASES]
+    steps = Steps(spark, lakehouse, lake, feeds, selection)
+    first, then = TITLES[all_feeds]
+    steps.play(first, [file for found in files.values() for file in found[:-1]])
+    steps.play(then, [found[-1] for found in files.values()])
+    steps.play("3. Nothing new", [])
     output.console.rule("4. The proof: every table against a rebuild", align="left", characters="─")
-    show_verdicts(spark, [])
+    show_verdicts(spark, selection)
     output.console.print()
     _show(spark, "gold.daily_sales", largest="sales_date")
-    _show(spark, "gold.user_events_by_type", largest="event_count")
+    if all_feeds:
+        _show(spark, "gold.user_events_by_type", largest="event_count")
     elsewhere = "" if location == DEFAULT_LAKE else f"TIDEMARK_LAKE={shlex.quote(location)} "
     output.text(
         f"The lake is in {location}/. Look around, for example:\n"
         f"  {elsewhere}.venv/bin/dbt show --quiet --inline "
         '"select * from gold.customer_sales order by amount desc"'
     )
+
+
+TITLES = {
+    False: ("1. Seventeen months of purchases", "2. The last month"),
+    True: (
+        "1. Seventeen months of purchases, six days of events and movements",
+        "2. The last month, the last day",
+    ),
+}
 
 
 def demo_files() -> dict[str, list[Path]]:
@@ -128,20 +145,37 @@ def drop_tables(spark: SparkSession, schemas: Iterable[str]) -> None:
         spark.sql(f"drop schema {schema} cascade")
 
 
-def _step(
-    spark: SparkSession, lakehouse: ProjectWithFeeds, lake: Lake, title: str, files: Sequence[Path]
-) -> None:
-    output.console.rule(title, align="left", characters="─")
-    started = time.monotonic()
-    with on_interrupt(partial(end, last=lake.mark if isinstance(lake, LocalLake) else None)):
-        for file in files:
-            lake.copy(file, f"inbox/{file.parent.name}")
-        try:
-            land(spark, lakehouse, list(lakehouse.feeds.values()))
-            build_models(DATA_ONLY)
-        finally:
-            lake.mark()
-    output.console.print(f"  {time.monotonic() - started:.1f} s in total\n")
+@dataclass(frozen=True)
+class Steps:
+    """Plays steps of the demo.
+
+    Attributes:
+        spark: the session.
+        lakehouse: the project.
+        lake: where the files go.
+        feeds: what is landed.
+        selection: dbt selectors of what is built; empty for all.
+    """
+
+    spark: SparkSession
+    lakehouse: ProjectWithFeeds
+    lake: Lake
+    feeds: Sequence[Feed | DeclarationError]
+    selection: Sequence[str]
+
+    def play(self, title: str, files: Sequence[Path]) -> None:
+        """Copy raw files into the lake, land and build them."""
+        output.console.rule(title, align="left", characters="─")
+        started, lake = time.monotonic(), self.lake
+        with on_interrupt(partial(end, last=lake.mark if isinstance(lake, LocalLake) else None)):
+            for file in files:
+                lake.copy(file, f"inbox/{file.parent.name}")
+            try:
+                land(self.spark, self.lakehouse, self.feeds)
+                build_models([*DATA_ONLY, *(["--select", *self.selection] if self.selection else [])])
+            finally:
+                lake.mark()
+        output.console.print(f"  {time.monotonic() - started:.1f} s in total\n")
 
 
 def _show(spark: SparkSession, name: str, largest: str) -> None:

@@ -60,9 +60,11 @@ def test_the_demo_fills_the_lake_that_commands_use(
     assert embedded_settings("delta")["spark.sql.warehouse.dir"] == f"{place.DEFAULT_LAKE}/warehouse"
     demo.play(Path.cwd())
     assert set(played) == {place.DEFAULT_LAKE}
+    assert [path.name for path in Path(place.DEFAULT_LAKE, "inbox").iterdir()] == [demo.PURCHASES]
     assert "\n  .venv/bin/dbt show" in capsys.readouterr().out
     monkeypatch.setenv("TIDEMARK_LAKE", "my other lake")
-    demo.play(Path.cwd())
+    demo.play(Path.cwd(), all_feeds=True)
+    assert {path.name for path in Path("my other lake", "inbox").iterdir()} == {*demo.FEEDS}
     assert "\n  TIDEMARK_LAKE='my other lake' .venv/bin/dbt show" in capsys.readouterr().out
 
 

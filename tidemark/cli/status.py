@@ -133,7 +133,8 @@ def choices_text(found: Choices) -> str:
 def proved_text(share: Share) -> str:
     """Return how much of the tables was proved of late, in words."""
     never = sorted(name for name, number in share.slices.items() if not number)
-    text = f"proved within 7 days: {share.percent:g} % of the rows of {count_of(len(share.slices), 'table')}"
+    tables = count_of(len(share.slices) - len(never), "table")
+    text = f"proved within 7 days: {share.percent:g} % of the rows of {tables}"
     parts = [text, *([f"nothing of {first_of(never)}"] if never else [])]
     parts.append(f"rows of {first_of(share.differing)} differ" if share.differing else ruled_out(share.rows))
     return "; ".join(filter(None, parts))

@@ -93,7 +93,7 @@ def _difference_message(
         output.note("code changed", message, table=table)
     fix = (
         "If the last run was interrupted, run again and verify again. If a table still differs, something "
-        "else wrote to it, or there is a defect: rebuild it with `dbt run --full-refresh --select MODEL+`. "
+        "else wrote to it, or there is a defect: `tidemark verify MODEL --repair` writes what differs. "
         "To keep rows that a hook or another tool wrote: `meta: {accumulates: true}` in the model's config."
     )
     if changed:

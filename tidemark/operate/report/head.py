@@ -68,7 +68,9 @@ def _last_run(report: Report) -> Fact:
 def _proved(share: Share) -> Fact:
     if share.differing:
         return Fact("Proved", "differs", f"rows of {first_of(share.differing)}", "error")
-    note = f"of the rows within 7 days{'; ' if share.rows >= 3 else ''}{ruled_out(share.rows)}"
+    tables = sum(number > 0 for number in share.slices.values())
+    of = f"of the rows of {tables} of {count_of(len(share.slices), 'table')} within 7 days"
+    note = "; ".join(filter(None, (of, ruled_out(share.rows))))
     return Fact("Proved", f"{share.percent:g} %", note)
 
 

@@ -56,13 +56,13 @@ def test_a_share_is_told_in_words() -> None:
     """R2.2: what it rules out, or what differs."""
     share = Share({"s.a": 98, "s.b": 0}, 982, 1000)
     assert proved_text(share) == (
-        "proved within 7 days: 98.2 % of the rows of 2 tables; nothing of s.b; "
+        "proved within 7 days: 98.2 % of the rows of 1 table; nothing of s.b; "
         "with 95 % probability, fewer than 1 row in 327 differs"
     )
     assert proved_text(replace(share, differing=["s.a"])).endswith("; nothing of s.b; rows of s.a differ")
     assert (
         proved_text(Share({"s.a": 0}, 0, 0))
-        == "proved within 7 days: 0 % of the rows of 1 table; nothing of s.a"
+        == "proved within 7 days: 0 % of the rows of 0 tables; nothing of s.a"
     )
 
 
