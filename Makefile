@@ -14,7 +14,7 @@ help: ## list the targets
 
 setup: .venv/.ready .jars/.ready ## create the virtual environment and download the jars, once
 
-demo: setup ## land the real purchase log in lake/ month by month, and build the models
+demo: setup ## land the real purchase log in lake/ month by month, build its models, prove every table
 	@$(QUICK_JAVA) $(BIN)/tidemark demo
 
 tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed

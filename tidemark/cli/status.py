@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOTHING = "–"
+DIFFERS = "rows differ from a rebuild: `tidemark verify` shows them, `--repair` writes what differs"
 EXIT_CODES = {Level.OK: 0, Level.WARNING: 4, Level.ERROR: 5}
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.ERROR: "red"}
 FEED_COLUMNS = {
@@ -108,6 +109,7 @@ def _show(lake: LakeStatus) -> None:
         *((feed.level, feed.feed, feed.problem) for feed in lake.feeds),
         *((table.level, table.table, table.problem) for table in lake.tables),
         *([(lake.run.level, "last run", lake.run.problem)] if lake.run else []),
+        *((Level.ERROR, table, DIFFERS) for table in (lake.proved.differing if lake.proved else ())),
     ]
     names: dict[tuple[Level, str], list[str]] = {}
     for level, name, problem in sorted(problems, key=lambda one: -one[0]):
@@ -136,7 +138,8 @@ def proved_text(share: Share) -> str:
     tables = count_of(len(share.slices) - len(never), "table")
     text = f"proved within 7 days: {share.percent:g} % of the rows of {tables}"
     parts = [text, *([f"nothing of {first_of(never)}"] if never else [])]
-    parts.append(f"rows of {first_of(share.differing)} differ" if share.differing else ruled_out(share.rows))
+    if not share.differing:
+        parts.append(ruled_out(share.rows))
     return "; ".join(filter(None, parts))
 
 

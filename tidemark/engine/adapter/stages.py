@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
@@ -148,10 +148,10 @@ class StagesAdapter(ModelsAdapter):
         """
         lake: Any = self
         purge = " purge" if lake.table_format() == ICEBERG else ""
-        for number in count(1):
-            relation = self._relation_of(stage_table(table, number))
-            if not self.is_there(relation):
-                return
+        relations = (self._relation_of(stage_table(table, number)) for number in count(1))
+        for relation in reversed(
+            [*takewhile(self.is_there, relations)]
+        ):  # a killed drop leaves the first ones
             if self.table_state(relation).properties.get(STAGE_OF) == table.lower():
                 self.execute(f"drop table {relation}{purge}")
                 self.forget_table(relation)

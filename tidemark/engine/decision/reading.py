@@ -8,6 +8,7 @@ from tidemark.engine.decision.losses import lost_history, lost_join, lost_table
 from tidemark.engine.decision.rebuilds import cannot_rebuild, redeclared
 from tidemark.engine.decision.states import (
     AS_OF,
+    COLUMNS_ADDED,
     FIRST_RUN,
     FULL,
     FULL_REFRESH,
@@ -52,9 +53,15 @@ def _asked_for(facts: Facts) -> Reading | None:  # noqa: PLR0911
         return Reading(FULL_REFRESH, "full refresh")
     if not facts.is_built:
         return Reading(FIRST_RUN, "first run: no table yet")
-    if command.repairs:
-        return Reading(REPAIR, "repair: rows that differ from a rebuild")
-    return None
+    return _repair(facts) if command.repairs else None
+
+
+def _repair(facts: Facts) -> Reading:
+    """Return the reading of a model whose wrong rows are written, unless it stops or is built anew anyhow."""
+    found = _from_state(facts)
+    if found.refused or found.state in (FIRST_RUN, COLUMNS_ADDED, GRAIN_CHANGED):
+        return found
+    return Reading(REPAIR, "repair: rows that differ from a rebuild", is_whole=True)
 
 
 def _from_state(facts: Facts) -> Reading:  # noqa: PLR0911

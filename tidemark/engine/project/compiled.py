@@ -52,6 +52,7 @@ class Compiled:
         way: how its table is written.
         request: for a plain model whose sources changed, what its plan is made from, without types.
         took: for the same, the seconds of its runs: the fields of `Usual`.
+        unsettled: what in its code may change its rows by itself, such as `current_date`; None for nothing.
         key: the columns of its `unique_key`.
         other_variables: the variables that it reads, if their values are others than when it was built.
         hidden: of the variables that it reads, those whose values are not recorded.
@@ -71,6 +72,7 @@ class Compiled:
     failed: str | None = None
     header: tuple[str, ...] = ()
     took: Mapping[str, Any] = field(default_factory=dict)
+    unsettled: str | None = None
 
     @property
     def is_unproven(self) -> bool:
@@ -130,4 +132,5 @@ def compiled(node: Any, manifest: Any, variables: Variables | None = None) -> Co
         hidden=tuple(name for name in code["variables"] if variables and name in variables.hidden),
         header=tuple(statements_of(node.config.get("sql_header"))),
         took=plan.get("took", {}),
+        unsettled=code["unsettled"],
     )

@@ -17,7 +17,7 @@ RECENT = timedelta(days=7)
 VERSIONS = {  # lakes of before have the table without them
     "version": "bigint comment 'The version of the table that was compared'",
     "read": "map<string, bigint> comment 'The versions of its sources that it was made from'",
-    "query": "string comment 'SHA-256 of its query'",
+    "query": "string comment 'SHA-256 of its query and of the ids of the tables'",
 }
 COLUMNS = f"""
     model string comment 'The table, as schema.name',
@@ -37,7 +37,7 @@ class Base:
     Attributes:
         version: the version of the table.
         read: by `schema.name`, the versions of its sources.
-        query: a fingerprint of its query.
+        query: a fingerprint of its query and of the tables' ids.
     """
 
     version: int
@@ -66,6 +66,19 @@ class Proof:
     differing: int
     seconds: float
     state: Base | None = None
+
+
+@dataclass(frozen=True)
+class OfKeys:
+    """When changed keys of a table were last compared, in microseconds since 1970; 0 for never.
+
+    Attributes:
+        clean: without a difference: then every row was proved, by this proof and those before it.
+        wrong: with one.
+    """
+
+    clean: int = 0
+    wrong: int = 0
 
 
 class Proofs:
@@ -98,7 +111,19 @@ class Proofs:
     def share(self, tables: Iterable[str], now: datetime) -> Share | None:
         """Return how much of some tables was proved within RECENT; None if no part of any table ever was."""
         proved = self.newest()
-        return share_proved(sorted(tables), proved, now) if proved else None
+        return share_proved(sorted(tables), proved, now, self.of_keys()) if proved else None
+
+    def of_keys(self) -> dict[str, OfKeys]:
+        """Return when changed keys of each table were last compared."""
+        if not table_exists(self._spark, self._table):
+            return {}
+        found = self._spark.sql(
+            "select model, coalesce(max(at) filter (where differing = 0), 0) as clean, "
+            "coalesce(max(at) filter (where differing > 0), 0) as wrong from "
+            f"(select *, unix_micros(proved_at) as at from {self._table} where size(slices) = 0) "
+            "group by model"
+        )
+        return {row["model"]: OfKeys(row["clean"], row["wrong"]) for row in found.collect()}
 
     def bases(self) -> dict[str, Base]:
         """Return the newest state of each table in which every row was proved, if there is one.
@@ -116,6 +141,7 @@ class Proofs:
             "(select *, explode(slices) as slice from proofs) group by model, slice), "
             "states as (select model, min(one.state) as state from newest group by model having "
             f"count(*) = {SLICES} and max(one.differing) = 0 and count(one.state.version) = {SLICES} "
+            "and count(distinct one.state.query) = 1 "
             "union all select model, state from proofs "
             "where size(slices) = 0 and differing = 0 and version is not null) "
             "select model, max_by(state, state.proved_at) as state from states group by model"
@@ -175,13 +201,19 @@ class Share:
         return self.rows * 1000 // self.of_rows / 10 if self.of_rows else 0.0
 
 
-def share_proved(tables: Sequence[str], proved: Mapping[Slice, Proved], now: datetime) -> Share:
+def share_proved(
+    tables: Sequence[str],
+    proved: Mapping[Slice, Proved],
+    now: datetime,
+    of_keys: Mapping[str, OfKeys] | None = None,
+) -> Share:
     """Return how much of some tables was proved within RECENT.
 
     Args:
         tables: `schema.name` of each.
         proved: the newest comparison of each slice.
         now: the present time.
+        of_keys: by table, when changed keys were compared.
     """
     first = (now - RECENT).timestamp() * 1_000_000
     slices, rows, of_rows, differing = dict[str, int](), 0.0, 0.0, list[str]()
@@ -193,6 +225,15 @@ def share_proved(tables: Sequence[str], proved: Mapping[Slice, Proved], now: dat
         slices[table] = len(recent)
         rows += sum(one.rows for one in recent)
         of_rows += sum(one.rows for one in known) * SLICES / len(known) if known else 0.0
-        if any(one.differs for one in known):
+        if _differs(known, (of_keys or {}).get(table, OfKeys())):
             differing.append(table)
     return Share(slices, round(rows), max(round(of_rows), round(rows)), differing)
+
+
+def _differs(known: Sequence[Proved], of_keys: OfKeys) -> bool:
+    """Return whether a difference was found that no later proof says is gone."""
+    if any(one.differs and one.at > of_keys.clean for one in known):
+        return True
+    is_whole = len(known) == SLICES and not any(one.differs for one in known)
+    clean = max(of_keys.clean, min(one.at for one in known) if is_whole else 0)
+    return of_keys.wrong > clean

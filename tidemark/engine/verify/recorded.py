@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tidemark.base.clock import utc_now
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.proofs import Base, Proof, Proofs
 from tidemark.engine.verify.slices import SLICES, Slices
-from tidemark.engine.verify.touched import AllRows, state_of, touched
+from tidemark.engine.verify.touched import AllRows, State, state_of, touched
 from tidemark.engine.verify.verdict import Verdict
 from tidemark.engine.verify.verify import AT_ONCE, verdict_of
 from tidemark.lake.delta_log import make_active
@@ -47,22 +48,16 @@ def verify_all(spark: SparkSession, ops_schema: str, models: Sequence[Compiled])
         yield recorded(proofs, *compared(spark, model, ALL))
 
 
-def compared(
-    spark: SparkSession, model: Compiled, numbers: Sequence[int], why_all: str = ""
-) -> tuple[Proof, Verdict]:
+def compared(spark: SparkSession, model: Compiled, numbers: Sequence[int]) -> tuple[Proof, Verdict]:
     """Compare slices of a table.
 
     Args:
         spark: the session.
         model: the compiled model.
         numbers: the slices.
-        why_all: as in `Verdict`.
     """
     make_active(spark)  # a new thread has no session
-    at, state = utc_now(), state_of(spark, model)
-    part = Slices(numbers) if len(numbers) < SLICES else None
-    verdict = verdict_of(spark, model, part, why_all)
-    return Proof(model.table, numbers, at, verdict.rows, verdict.differing, verdict.seconds, state), verdict
+    return _compared(spark, model, numbers, state_of(spark, model))
 
 
 def compared_since(spark: SparkSession, model: Compiled, base: Base | None) -> tuple[Proof, Verdict]:
@@ -79,8 +74,21 @@ def compared_since(spark: SparkSession, model: Compiled, base: Base | None) -> t
         with touched(spark, model, base, now) as keys:
             verdict = verdict_of(spark, model, keys)
     except AllRows as why:
-        return compared(spark, model, ALL, str(why))
-    return Proof(model.table, (), at, verdict.rows, verdict.differing, verdict.seconds, now), verdict
+        return _compared(spark, model, ALL, now, str(why))
+    return _proof(verdict, (), at, now), verdict
+
+
+def _compared(
+    spark: SparkSession, model: Compiled, numbers: Sequence[int], state: State | None, why_all: str = ""
+) -> tuple[Proof, Verdict]:
+    at, part = utc_now(), Slices(numbers) if len(numbers) < SLICES else None
+    verdict = verdict_of(spark, model, part, why_all)
+    return _proof(verdict, numbers, at, state), verdict
+
+
+def _proof(verdict: Verdict, numbers: Sequence[int], at: datetime, state: State | None) -> Proof:
+    base = state.base if state else None
+    return Proof(verdict.table, numbers, at, verdict.rows, verdict.differing, verdict.seconds, base)
 
 
 def recorded(proofs: Proofs, proof: Proof, verdict: Verdict) -> Verdict:

@@ -6,6 +6,7 @@ traced to the rows of the result that they can alter (regions.py), whether a run
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,18 +14,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from tidemark.engine.incremental.analysis import checked
 from tidemark.engine.incremental.canonical import any_of_equal, comparable, is_own_form, quoted
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.pinning import unpinned
-from tidemark.engine.incremental.readings import filled
+from tidemark.engine.incremental.readings import filled, present
 from tidemark.engine.incremental.regions import choose_regions
 from tidemark.engine.incremental.statement_catalog import catalog_of
-from tidemark.engine.incremental.tree import Node, leaves
+from tidemark.engine.incremental.tree import Node, leaves, render
 from tidemark.engine.incremental.unsupported import Unsupported
-from tidemark.engine.project.compiled import NOTE, Compiled
+from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.proofs import Base
 from tidemark.engine.verify.sides import FLOATING, Columns
 from tidemark.lake.table_format import DELTA, table_exists, table_format
@@ -33,7 +35,8 @@ from tidemark.lake.versions_by_format import reading_at, versions_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FEW = 10_000  # keys that are sent to all tasks
+VERSION = re.compile(r"(-?\d+)\W*$")
+UNKNOWN = "not all versions of what it reads are recorded, or its query cannot be followed"
 KEY = "key_{}"
 
 
@@ -73,86 +76,116 @@ class Keys:
         return f"exists (select 1 from {self.view} as touched where {' and '.join(same)})"
 
 
-def state_of(spark: SparkSession, model: Compiled) -> Base | None:
-    """Return the present versions of a table and of what it was made from; None if one is not known."""
-    read = {one.name.lower(): one.last for one in model.reads}
-    known = {name: version for name, version in read.items() if version is not None}
-    if model.failed is not None or len(known) < len(read) or not table_exists(spark, model.table):
+@dataclass(frozen=True)
+class State:
+    """A table and its query at one moment.
+
+    Attributes:
+        base: the versions of the table and of what it was made from, and the fingerprint.
+        root: the tree of the query, in which views are opened.
+    """
+
+    base: Base
+    root: Node
+
+
+def state_of(spark: SparkSession, model: Compiled) -> State | None:
+    """Return the present state of a table; None if not all versions that its rows come from are known."""
+    if model.failed is not None or model.unsettled or not table_exists(spark, model.table):
         return None
     try:
-        query = unpinned(NOTE.sub("", model.sql))[0]
-    except Unsupported:
+        return _state(spark, model)
+    except Exception:  # whatever is wrong with it, a comparison of all rows says it better
         return None
-    return Base(versions_of(spark, model.table).present, known, sha256(query.encode()).hexdigest())
+
+
+def _state(spark: SparkSession, model: Compiled) -> State | None:
+    plain, readings = unpinned(model.sql)
+    catalog = catalog_of(spark)
+    parsed = parse(plain, catalog)
+    checked(catalog, parsed)
+    noted = {one.name.lower(): one.last for one in model.reads}
+    read = {table: noted.get(table) for table in sorted({leaf.table for leaf in leaves(parsed.tree)})}
+    known = {table: version for table, version in read.items() if version is not None}
+    own = {
+        table: reading for table, reading in readings.items() if _version_in(reading) != str(known.get(table))
+    }
+    if len(known) < len(read) or own:
+        return None
+    versions = {table: versions_of(spark, table) for table in (model.table, *known)}
+    ids = [one.identity_at(one.present) for one in versions.values()]
+    text = render(parsed.tree, present).sql("spark", comments=False)
+    fingerprint = sha256("\n".join([text, *model.header, *ids]).encode()).hexdigest()
+    return State(Base(versions[model.table].present, known, fingerprint), parsed.tree)
+
+
+def _version_in(reading: str) -> str:
+    """Return the version in what reads a table at one; empty if there is none."""
+    found = VERSION.search(reading)
+    return found[1] if found else ""
 
 
 @contextmanager
-def touched(spark: SparkSession, model: Compiled, base: Base | None, now: Base | None) -> Iterator[Keys]:
+def touched(spark: SparkSession, model: Compiled, base: Base | None, now: State | None) -> Iterator[Keys]:
     """Find the keys that were touched between two states of a table.
 
     Args:
         spark: the session.
         model: the compiled model.
-        base, now: the states; None if they are not known.
+        base: the state since which they are looked for; None if there is none.
+        now: the present state; None if it is not known.
 
     Raises:
         AllRows: if the keys are not known.
     """
     if now is None:
-        raise AllRows("all rows, as what it reads has no versions")
+        what = f"its rows depend on {model.unsettled}" if model.unsettled else UNKNOWN
+        raise AllRows(f"all rows, as {what}")
     if base is None:
         raise AllRows("all rows, as they were never all proved")
-    if base.query != now.query:
-        raise AllRows("all rows, as its query has changed since the last proof")
+    if base.query != now.base.query:
+        raise AllRows("all rows, as its query or a table was replaced since the last proof")
     view = f"__tidemark_touched_{uuid4().hex}"
     try:
         names, query = _query(spark, model, base, now)
         keys = spark.sql(query).persist()
-        number = keys.count()
+        number = keys.count()  # few persisted rows are sent to all tasks
     except Unsupported as refused:
         raise AllRows(f"all rows, as a change may touch any: {refused.where}") from None
-    except PySparkException:
+    except (PySparkException, Py4JJavaError):
         raise AllRows("all rows, as the changes since the last proof cannot be read") from None
     try:
-        few = spark.createDataFrame(keys.collect(), keys.schema) if number <= FEW else keys
-        few.createOrReplaceTempView(view)
+        keys.createOrReplaceTempView(view)
         yield Keys(names, view, number)
     finally:
         spark.catalog.dropTempView(view)
         keys.unpersist()
 
 
-def _query(spark: SparkSession, model: Compiled, base: Base, now: Base) -> tuple[Sequence[str], str]:
+def _query(spark: SparkSession, model: Compiled, base: Base, now: State) -> tuple[Sequence[str], str]:
     """Return the columns that tell the touched rows, and the query of their values."""
     types = {name.lower(): kind for name, kind in spark.table(model.table).dtypes}
-    changed = {name for name in now.read if base.read.get(name) != now.read[name]}
-    own = _changes(spark, model.table, base.version, now.version)
+    both = {name: kind for name, kind in types.items() if name in now.root.names}
+    read = now.base.read
+    if missing := sorted(read.keys() - base.read.keys()):
+        raise AllRows(f"all rows, as {missing[0]} has no version of the last proof")
+    changed = {name for name in read if base.read[name] != read[name]}
+    own = _changes(spark, model.table, base.version, now.base.version)
     if not changed:
-        names = [name.lower() for name in model.key if name.lower() in types] or _exact(types)
-        return names, _union(names, types, [own])
-    root = _tree(spark, model)
-    regions = choose_regions(root, changed, [name.lower() for name in model.key], list(types))
+        key = [name.lower() for name in model.key]
+        names = key if key and set(key) <= both.keys() else _exact(both)
+        return names, _union(names, both, [own])
+    regions = choose_regions(now.root, changed, [name.lower() for name in model.key], list(both))
     readings = {
         name: {
-            "present": reading_at(spark, name, now.read[name]),
+            "present": reading_at(spark, name, version),
             "previous": reading_at(spark, name, base.read[name]),
-            "changes": _changes(spark, name, base.read[name], now.read[name]),
+            "changes": _changes(spark, name, base.read[name], version),
         }
-        for name in {leaf.table for leaf in leaves(root)}
-        if name in base.read and name in now.read
+        for name, version in read.items()
     }
-    try:
-        of_sources = f"({filled(regions.touched(), readings)})"
-    except KeyError as missing:
-        raise AllRows(f"all rows, as {missing.args[0]} has no version of the last proof") from None
-    return regions.columns, _union(regions.columns, types, [own, of_sources])
-
-
-def _tree(spark: SparkSession, model: Compiled) -> Node:
-    catalog = catalog_of(spark)
-    parsed = parse(unpinned(model.sql)[0], catalog)
-    checked(catalog, parsed)
-    return parsed.tree
+    of_sources = f"({filled(regions.touched(), readings)})"
+    return regions.columns, _union(regions.columns, both, [own, of_sources])
 
 
 def _exact(types: Mapping[str, str]) -> list[str]:

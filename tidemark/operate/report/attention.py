@@ -31,8 +31,17 @@ class Point:
 
 def points_of(report: Report) -> list[Point]:
     """Return what needs attention, errors first."""
-    found = [*_runs(report), *_feeds(report), *_set_aside(report), *_tables(report)]
+    found = [*_runs(report), *_feeds(report), *_set_aside(report), *_tables(report), *_differing(report)]
     return sorted(found, key=lambda point: point.level != "error")
+
+
+def _differing(report: Report) -> Iterator[Point]:
+    for table in report.proved.differing if report.proved else ():
+        yield Point(
+            "error",
+            f"Rows of {table} differ from a rebuild.",
+            "`tidemark verify` shows them, and `tidemark verify --repair` writes what differs.",
+        )
 
 
 def newest_of_models(report: Report) -> dict[str, ModelPeriod]:

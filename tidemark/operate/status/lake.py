@@ -55,5 +55,6 @@ def lake_status(spark: SparkSession, project: ProjectWithFeeds, clock: Clock = u
     measured = by_model(State(spark, project.ops_schema).measured_runs(NUMBER))
     runs = {name: those for name, those in measured.items() if name in names}
     proved = Proofs(spark, project.ops_schema).share(names, clock())
-    level = highest([*levels, run.level if run else Level.OK])
+    differs = Level.ERROR if proved and proved.differing else Level.OK
+    level = highest([*levels, run.level if run else Level.OK, differs])
     return LakeStatus(feeds, tables, run, choices(runs), proved, level)

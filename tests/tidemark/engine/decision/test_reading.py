@@ -94,6 +94,13 @@ OTHER_CODE = replace(NOW, code="other sql")
         (facts(REPLACED, command=Command(verifies=True)), "verify", "as consumed"),
         (facts(REPLACED, command=Command(reads_past=True)), "as of", "as of a run"),
         (facts(SAME, command=Command(full_refresh=True)), "full refresh", "full refresh"),
+        (facts(SAME, command=Command(repairs=True)), "repair", "repair: rows that differ from a rebuild"),
+        (
+            facts(SAME, contract=replace(NOW, grain="other"), command=Command(repairs=True)),
+            "grain changed",
+            "another unique_key, newest_by, insert_only or prune_by",
+        ),
+        (facts(REPLACED, command=Command(repairs=True)), "repair", "repair: rows that differ from a rebuild"),
         (
             facts(JOINED_SAME, command=Command(dates=("2026-03-01", "2026-03-02"))),
             "rebuild",

@@ -85,6 +85,7 @@ def test_a_table_whose_code_has_changed_stays_if_few_rows_differ() -> None:
     """R3.1: with the same columns in the same order; another grain or a lost history replaces the table."""
     columns = {"id": "bigint", "amount": "decimal(9,2)"}
     assert can_stay("code changed", columns, dict(columns))
+    assert can_stay("repair", columns, dict(columns))
     assert not can_stay("grain changed", columns, columns)
     assert not can_stay("history lost", columns, columns)
     assert not can_stay("code changed", columns, {**columns, "amount": "decimal(10,2)"})

@@ -9,7 +9,7 @@ import pytest
 
 from tidemark.base.errors import TidemarkError
 from tidemark.cli.status import proved_text
-from tidemark.engine.verify.proofs import Share, share_proved
+from tidemark.engine.verify.proofs import OfKeys, Share, share_proved
 from tidemark.engine.verify.sides import Columns
 from tidemark.engine.verify.slices import (
     SLICES,
@@ -52,6 +52,24 @@ def test_what_was_proved_of_late_is_counted() -> None:
     assert share_proved(["s.a"], all_but_one, now).percent == 99.0
 
 
+def test_a_difference_stays_until_a_later_proof() -> None:
+    """R2.2: of the slice, of all slices, or of the changed keys."""
+    now = datetime(2026, 11, 28, tzinfo=UTC)
+
+    def differs(keys: OfKeys, slices: dict[int, Proved]) -> bool:
+        proved = {Slice("s.a", number): one for number, one in slices.items()}
+        return bool(share_proved(["s.a"], proved, now, {"s.a": keys}).differing)
+
+    clean = {number: Proved(50) for number in range(SLICES)}
+    assert differs(OfKeys(wrong=10), {})
+    assert differs(OfKeys(clean=9, wrong=10), {0: Proved(20)}), "one slice says nothing of the others"
+    assert not differs(OfKeys(clean=11, wrong=10), {})
+    assert not differs(OfKeys(wrong=10), clean)
+    assert differs(OfKeys(wrong=60), clean)
+    assert differs(OfKeys(clean=9), {0: Proved(10, differs=True)})
+    assert not differs(OfKeys(clean=11), {0: Proved(10, differs=True)})
+
+
 def test_a_share_is_told_in_words() -> None:
     """R2.2: what it rules out, or what differs."""
     share = Share({"s.a": 98, "s.b": 0}, 982, 1000)
@@ -59,7 +77,7 @@ def test_a_share_is_told_in_words() -> None:
         "proved within 7 days: 98.2 % of the rows of 1 table; nothing of s.b; "
         "with 95 % probability, fewer than 1 row in 327 differs"
     )
-    assert proved_text(replace(share, differing=["s.a"])).endswith("; nothing of s.b; rows of s.a differ")
+    assert proved_text(replace(share, differing=["s.a"])).endswith("; nothing of s.b"), "it rules out nothing"
     assert (
         proved_text(Share({"s.a": 0}, 0, 0))
         == "proved within 7 days: 0 % of the rows of 0 tables; nothing of s.a"

@@ -1,7 +1,7 @@
 {# Stops a run that would delete rows of a table that other writers have written to, before it writes. Rows that only runs of
    Tidemark wrote may go: a rebuild would not have them. #}
 {% macro tidemark__refuse_loss(relation, query) %}
-    {% set writer = dbt.tidemark__other_writer(relation) %}
+    {% set writer = dbt.tidemark__other_writer(relation) if not dbt.tidemark__is_repaired() %}
     {% if not writer %}
         {{ return('') }}
     {% endif %}

@@ -1,4 +1,4 @@
-{# After a change of the code alone, writes the rows that differ, so that what reads the table reads only these; returns whether
+{# After a change of the code alone, or for a repair, writes the rows that differ, so that what reads the table reads only these; returns whether
    it did. Most rows may differ, or the columns: then the table is replaced. #}
 {% macro tidemark__write_few_differences(existing, query) %}
     {% set state = dbt.tidemark__run_state('read_states').get(model.unique_id, {}).state %}
@@ -7,6 +7,10 @@
     {% set has_other_needs = (query['keys'] and not config.get('unique_key')) or query.counts_versions or config.get('meta', {}).get('prune_by') %}
     {% if existing is none or not existing.is_table or should_full_refresh() or query.flag or has_other_needs
         or not steps.can_stay(state, dbt.tidemark__columns_of(this), query.types) or dbt.tidemark__has_other_properties(this) %}
+        {{ return(false) }}
+    {% endif %}
+    {# rows with one key cannot be told apart, and another tool may have written them #}
+    {% if query['keys'] and dbt.tidemark__repeats_keys(query['keys']) %}
         {{ return(false) }}
     {% endif %}
     {% set change = dbt.tidemark__writer(this, query).equal() %}
@@ -18,4 +22,9 @@
     {% do persist_docs(this, model) %}
     {% do dbt.tidemark__forget_table(this) %}
     {{ return(true) }}
+{% endmacro %}
+
+{% macro tidemark__repeats_keys(keys) %}
+    {% set found = run_query('select 1 from ' ~ this ~ ' group by ' ~ dbt.tidemark__quoted(keys) ~ ' having count(*) > 1 limit 1') %}
+    {{ return(found.rows | length > 0) }}
 {% endmacro %}

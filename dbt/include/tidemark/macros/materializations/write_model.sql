@@ -1,5 +1,8 @@
 {# Brings a model's table up to date: tidemark/engine/decision/steps.py decides how. `existing` is none if there is no table yet. #}
 {% macro tidemark__write_model(existing, sql) %}
+    {% if existing is not none and (should_full_refresh() or dbt.tidemark__is_repaired()) %}
+        {% do adapter.drop_stages(dbt.tidemark__table_name(this)) %}
+    {% endif %}
     {% set way, states = dbt.tidemark__way_of(model), dbt.tidemark__window_states(model) %}
     {% set step = adapter.decide().steps.step_of(way, dbt.tidemark__command(), existing is not none, states, dbt.tidemark__tables_below(model) != []) %}
     {% if step == 'dates' %}
@@ -24,12 +27,9 @@
 {# Replaces the table, unless that would delete rows of another writer. #}
 {% macro tidemark__rebuild_model(existing, query) %}
     {% do dbt.tidemark__check_rebuilt_columns(existing, query) %}
-    {% if should_full_refresh() or dbt.tidemark__is_repaired() %}
-        {% do adapter.drop_stages(dbt.tidemark__table_name(this)) %}
-    {% endif %}
     {% if existing is not none and not existing.is_table %}
         {% do adapter.drop_relation(existing) %}
-    {% elif existing is not none and not should_full_refresh() and not dbt.tidemark__is_repaired() %}
+    {% elif existing is not none and not should_full_refresh() %}
         {% do dbt.tidemark__refuse_loss(this, query) %}
     {% endif %}
     {% if not dbt.tidemark__write_few_differences(existing, query) %}
