@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 QUICK_JAVA := TIDEMARK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 # Java's quick compiler alone, for what ends soon
 .DEFAULT_GOAL := help
-.PHONY: cluster-test conformance help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs schedule lock notices sbom services services-stop clean
+.PHONY: cluster-test conformance help setup prepared demo tour test test-all test-nightly test-dbt-1.11 mutations bench bench-quick classes lint format docs site schedule lock notices sbom services services-stop clean
 SCALES ?= 1,10,100
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
@@ -68,6 +68,10 @@ docs: setup ## build the dbt docs site of the current lake in site/
 	@$(BIN)/dbt docs generate --static
 	@mkdir -p site && cp target/static_index.html site/index.html
 	@echo "site/index.html"
+
+site: setup ## build the site of docs/ in target/docs/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "target/docs/index.html; .venv/bin/mkdocs serve shows it with search"
 
 schedule: setup ## start Dagster: the daily schedule, the sensor for new files, a web page on port 3000
 	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev
