@@ -10,7 +10,7 @@ from tests.lakehouse.conftest import Guarded
 from tests.night import nightly
 from tidemark.base.errors import VerificationError
 from tidemark.base.output import output
-from tidemark.cli import verify
+from tidemark.cli import verdicts
 from tidemark.cli.verdicts import show_verdicts
 from tidemark.engine.project import Project
 from tidemark.engine.verify.verdict import Verdict
@@ -165,7 +165,7 @@ def test_verify_names_changed_code_first(
     """R1.5: rows that differ after an edit are not a defect; the message names the change and the fix."""
     put(edited / "guarded.sql", LATEST, "where newest_rank < 2")
     differing = [Verdict(guarded.table(model), rows=2, differing=1) for model in ("guarded", "totals")]
-    monkeypatch.setattr(verify, "verify_models", lambda *_: iter(differing))
+    monkeypatch.setattr(verdicts, "verify", lambda *_: iter(differing))
     lakehouse = Project(guarded.folder, f"{guarded.prefix}_ops", manifest=guarded.invoke("parse"))
     with output.console.capture() as printed, pytest.raises(VerificationError) as raised:
         show_verdicts(guarded.spark, [], lakehouse)

@@ -14,11 +14,14 @@ from pyspark.sql import SparkSession
 from tests.conftest import ROOT, FeedFolder
 from tests.lakehouse.conftest import Guarded
 from tidemark.base.clock import utc_now
-from tidemark.cli.status import EXIT_CODES, choices_text, proved_text, show_status
+from tidemark.cli.status import EXIT_CODES, choices_text, show_status
 from tidemark.engine.decision.costs import Choices
+from tidemark.engine.verify.proofs import Share
 from tidemark.operate.status.feeds import FeedStatus, feed_states
 from tidemark.operate.status.freshness import Limits
+from tidemark.operate.status.lake import LakeStatus
 from tidemark.operate.status.level import Level
+from tidemark.operate.status.metrics import write_metrics
 from tidemark.operate.status.tables import TableStatus, table_states
 from tidemark.project_with_feeds import ProjectWithFeeds
 
@@ -96,11 +99,15 @@ def test_how_many_runs_took_the_cheaper_way_is_said_in_words() -> None:
     )
 
 
-def test_what_was_proved_of_late_is_said_in_words() -> None:
-    """R4.1: the mean of all tables, and the tables of which nothing was."""
-    assert proved_text({"gold.a": 100}) == "proved within 7 days: 100 % of 1 table"
-    found = proved_text({"gold.a": 99, "gold.b": 0})
-    assert found == "proved within 7 days: 49 % of 2 tables; nothing of gold.b"
+def test_metrics_say_what_was_proved_of_late(tmp_path: Path) -> None:
+    """R4.1: the slices of each table, the share of the rows, and the tables of which rows differ."""
+    share = Share({"gold.a": 99, "gold.b": 0}, 990, 1000, ["gold.b"])
+    write_metrics(tmp_path / "tidemark.prom", LakeStatus([], [], None, Choices(), share, Level.ERROR))
+    families = text_string_to_metric_families((tmp_path / "tidemark.prom").read_text())
+    found = {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
+    assert found["tidemark_table_proved_slices", "gold.a"] == 99
+    assert found["tidemark_proved_rows_percent",] == 99.0
+    assert [found["tidemark_table_differs", table] for table in share.slices] == [0, 1]
 
 
 def test_a_monitor_reads_the_exit_code_the_json_and_the_metrics(

@@ -298,9 +298,23 @@ FAULTS = (
     Fault(
         "`tidemark verify --sample` and `--budget`",
         "tidemark/engine/verify/slices.py",
-        "key=lambda number: (proved.get(Slice(table, number), 0), number)",
+        "key=lambda number: (_time(proved, Slice(table, number)), number)",
         "key=lambda number: number",
         "tests/tidemark/engine/verify",
+    ),
+    Fault(
+        "`tidemark verify --changed` finds",
+        "tidemark/engine/verify/touched.py",
+        "_union(regions.columns, both, [own, of_sources])",
+        "_union(regions.columns, both, [own])",
+        f"{LAKE}test_verified_parts.py::test_changed_keys_are_proved_and_wrong_rows_repaired",
+    ),
+    Fault(
+        "`tidemark verify --repair` writes",
+        "dbt/include/tidemark/macros/materializations/write_few_differences.sql",
+        "{% if query['keys'] and dbt",
+        "{% if not query['keys'] and dbt",
+        f"{LAKE}test_verified_parts.py::test_changed_keys_are_proved_and_wrong_rows_repaired",
     ),
     Fault(
         "`tidemark plan --rows` says which rows",
@@ -326,7 +340,7 @@ FAULTS = (
     Fault(
         "changed code writes only the rows that differ",
         "tidemark/engine/decision/steps.py",
-        "state == CODE_CHANGED and list(",
+        "state in (CODE_CHANGED, REPAIR) and list(",
         "False and list(",
         f"{LAKE}test_code_changes.py::test_changed_code_writes_only_the_rows_that_differ",
     ),
