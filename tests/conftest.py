@@ -85,6 +85,7 @@ def in_root() -> None:
     many_commands.prepare()
     os.chdir(ROOT)
     os.environ.pop("TIDEMARK_CONNECTION_SHOP", None)  # with it the project has more feeds
+    os.environ["TIDEMARK_CLASS_ARCHIVE"] = "off"  # no process goes on after a test
     os.environ.setdefault("TIDEMARK_DRIVER_MEMORY", "4g")  # one session sees hundreds of tables
     if not is_night("query plans"):
         os.environ.setdefault("PYSPARK_SUBMIT_ARGS", FEW_ROWS)

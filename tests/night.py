@@ -191,6 +191,10 @@ CASES = {
         "all feeds, models and data tests of this project on Iceberg (`test_iceberg.py`)",
         "one feed and its models there; all of them on Delta (`test_medallion.py`)",
     ),
+    "class archive": Case(
+        "an archive of Spark's classes that is made in the background (`test_archive_once.py`)",
+        "when it is made; the archive of `make classes`, which tests use",
+    ),
     "functions": Case(
         "the lists of aggregates, compared with those of Spark (`test_rounding.py`)",
         "each aggregate of the lists in one of its three tables",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from tidemark.base.messages import plain_message
 from tidemark.base.output import output
 from tidemark.base.process import keep_only_command
 from tidemark.cli.add import add
+from tidemark.cli.archive_once import archive_once
 from tidemark.cli.diff import diff
 from tidemark.cli.doctor import doctor
 from tidemark.cli.erase import erase
@@ -106,6 +108,11 @@ def main() -> None:
     try:
         with on_interrupt(end):
             app()
+    except SystemExit as done:
+        if not done.code:
+            with suppress(Exception):  # a command has succeeded without it
+                archive_once()
+        raise
     except Exception as error:
         if is_debug:
             raise

@@ -17,7 +17,10 @@ from tidemark.spark.jars import CLASS_PATH, FOLDER, LOCK, Jar, is_sound, java, r
 ARCHIVE = "classes.jsa"
 HEADER = 4096  # bytes at the beginning of an archive, with the name of its Java
 FETCH = "Run `python -m tidemark.spark.jars` in the project's folder, which fetches what differs."
-MAKE_ARCHIVE = "Run `python -m tidemark.cli.class_archive` in the project's folder (a minute, once)."
+MAKE_ARCHIVE = (
+    "The next `tidemark run` makes it in the background, unless an attempt of the last day failed "
+    f"({FOLDER}/classes.log). `python -m tidemark.cli.class_archive` makes it now."
+)
 
 
 def check_jars(subject: Subject) -> Checked:
