@@ -28,8 +28,10 @@ from benchmarks.orders import Orders
 from benchmarks.outcomes import inside
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.engine.project.compiled import Compiled
+from tidemark.engine.verify.recorded import compared_since
 from tidemark.engine.verify.sampling import verify_share
 from tidemark.engine.verify.slices import SLICES, Slices
+from tidemark.engine.verify.touched import State, state_of
 from tidemark.engine.verify.verify import models_with_tables, verdict_of
 
 NUMBERS = (1, 5, 20, SLICES)  # of slices in one comparison
@@ -44,11 +46,13 @@ class Measured:
     Attributes:
         rows: rows of the source.
         costs: by table, the cost of a comparison of NUMBERS slices; SLICES stands for the whole table.
+        changed: by table, the cost of a comparison of the keys that one increment touched, and its result.
         found: of the altered rows, how many each round of SHARE slices found.
     """
 
     rows: int
     costs: dict[str, list[Run]] = field(default_factory=dict)
+    changed: dict[str, tuple[Run, str]] = field(default_factory=dict)
     found: list[int] = field(default_factory=list)
 
 
@@ -66,6 +70,13 @@ def measure(spark: SparkSession, scale: int, rows_per_scale: int) -> Measured:
         for model in models:
             verdict_of(spark, model, Slices((0,)))  # Spark compiles what it runs for the first time
             found.costs[model.table.partition(".")[2]] = [_cost(spark, model, number) for number in NUMBERS]
+        states = {model.table: state_of(spark, model) for model in models}
+    orders.append()
+    project.dbt("run")
+    with inside(ROOT / "benchmarks" / "tidemark", LAKE / "scratch" / prefix):
+        models = models_with_tables(spark, [], variables)
+        for model in models:
+            found.changed[model.table.partition(".")[2]] = _cost_of_changed(spark, model, states[model.table])
         table = f"{prefix}_gold.customer_sales"
         keys = sorted(row[0] for row in spark.sql(f"select customer_id from {table}").collect())
         altered = random.Random(1).sample(keys, ALTERED)
@@ -86,15 +97,26 @@ def _cost(spark: SparkSession, model: Compiled, number: int) -> Run:
     return run
 
 
+def _cost_of_changed(spark: SparkSession, model: Compiled, since: State | None) -> tuple[Run, str]:
+    verdicts = []
+    base = since.base if since else None
+    run = cost_of(spark, lambda: verdicts.append(compared_since(spark, model, base)[1]))
+    console.print(
+        f"  {model.table}: {verdicts[0].message}  {run.seconds:.1f} s, {run.cpu_seconds:.1f} s of CPU"
+    )
+    return run, verdicts[0].message
+
+
 def write(path: Path, command: str, spark: SparkSession, measured: list[Measured]) -> None:
     """Write the markdown file."""
     lines = [
         "# What a proof of slices costs",
         "",
         "`tidemark verify --sample` and `--budget` compare some of the hundred slices of a table",
-        "with its rebuild ([verify.md](../verify.md)). The tables are those of",
-        "[the comparison with peers](peers.md), after a first load. CPU seconds are those of Spark and",
-        "of the process; the first column is a proof of the whole table.",
+        "with its rebuild, and `--changed` the keys that changes touched ([verify.md](../verify.md)). The",
+        "tables are those of [the comparison with peers](peers.md), after a first load, and for `--changed`",
+        "one increment of 20,000 rows later. CPU seconds are those of Spark and of the process; the first",
+        "column is a proof of the whole table.",
         "",
         f"Measured by `{command}` on {machine()}, with",
         f"{versions(spark)}.",
@@ -104,17 +126,23 @@ def write(path: Path, command: str, spark: SparkSession, measured: list[Measured
             "table",
             *(f"{_name(number)}: CPU (seconds)" for number in reversed(NUMBERS)),
             "1 slice / whole",
+            "changed keys: CPU (seconds)",
+            "changed / whole",
         ]
         rows = [
             [
                 table,
                 *(f"{run.cpu_seconds:.1f} ({run.seconds:.1f})" for run in reversed(runs)),
                 f"{runs[0].cpu_seconds / runs[-1].cpu_seconds:.2f}",
+                f"{one.changed[table][0].cpu_seconds:.1f} ({one.changed[table][0].seconds:.1f})",
+                f"{one.changed[table][0].cpu_seconds / runs[-1].cpu_seconds:.2f}",
             ]
             for table, runs in one.costs.items()
         ]
         rounds = ", ".join(map(str, one.found))
         lines += ["", f"## {one.rows:,} orders", "", *markdown_table(header, rows), ""]
+        results = "; ".join(f"{table}: {message}" for table, (_, message) in one.changed.items())
+        lines += [f"After an increment, `--changed`: {results}.", ""]
         lines += [
             f"Of {ALTERED} rows of customer_sales that were altered by hand, ten runs of",
             f"`--sample {SHARE}%` found {rounds}: {sum(one.found)} in all.",
