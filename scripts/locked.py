@@ -18,7 +18,7 @@ from tidemark.spark.jars import Jar, read_lock
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "requirements.lock"
 OURS = f"{NAME} (pyproject.toml)"
-TOOLS = frozenset({"bench", "dev"})  # extras for those who work on this repository
+TOOLS = frozenset({"bench", "dev", "docs"})  # extras for those who work on this repository
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
