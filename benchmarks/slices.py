@@ -141,8 +141,8 @@ def write(path: Path, command: str, spark: SparkSession, measured: list[Measured
         ]
         rounds = ", ".join(map(str, one.found))
         lines += ["", f"## {one.rows:,} orders", "", *markdown_table(header, rows), ""]
-        results = "; ".join(f"{table}: {message}" for table, (_, message) in one.changed.items())
-        lines += [f"After an increment, `--changed`: {results}.", ""]
+        lines += ["After an increment, `--changed`:", ""]
+        lines += [*(f"- {table}: {message}" for table, (_, message) in one.changed.items()), ""]
         lines += [
             f"Of {ALTERED} rows of customer_sales that were altered by hand, ten runs of",
             f"`--sample {SHARE}%` found {rounds}: {sum(one.found)} in all.",
