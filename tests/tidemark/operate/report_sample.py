@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from tidemark.engine.verify.proofs import Share
 from tidemark.operate.report.facts import (
     OUTCOMES,
     Feed,
@@ -70,6 +71,8 @@ def sample() -> Report:
         lost_rows=(LostRows(_at(4), "people", "landed_again", "a DELETE", 7),),
         lineage="the site/index.html",
         ids={"gold.by_city": "model.shop.by_city", "bronze.people": "source.shop.bronze.people"},
+        keys={"gold.by_city": ("city", f"at{HOSTILE}")},
+        proved=Share({"gold.by_city": 98, "silver.people": 0}, 982, 1000),
     )
 
 

@@ -16,11 +16,13 @@ import pytest
 from tests.tidemark.operate.browser import WIDTHS, shown
 from tests.tidemark.operate.report_sample import DAYS, FIRST, HOSTILE, NOW, SINCE, sample
 from tidemark.base.errors import TidemarkError
+from tidemark.engine.verify.proofs import Share
 from tidemark.operate.report.attention import points_of
 from tidemark.operate.report.balance import balances, total
 from tidemark.operate.report.chart import Chart
 from tidemark.operate.report.drawing import SVG, check_packages
 from tidemark.operate.report.facts import Report, Size
+from tidemark.operate.report.head import facts_of
 from tidemark.operate.report.page import page_of
 from tidemark.operate.report.periods import periods
 from tidemark.operate.report.sections import sections_of
@@ -222,3 +224,15 @@ def test_a_browser_draws_the_page(page: str, tmp_path: Path, scheme: str, is_dar
         assert (max(map(int, re.findall(r"\d+", found[width]["background"]))) < 64) is is_dark
         expected = "rgb(61, 155, 220)" if is_dark else "rgb(0, 114, 178)"
         assert expected in found[width]["colours"]
+
+
+def test_the_page_says_what_was_proved_and_how_to_ask_why(report: Report, page: str) -> None:
+    """A table that differs needs attention; each table has the command that follows a row of it."""
+    (fact,) = (fact for fact in facts_of(report, []) if fact.name == "Proved")
+    assert fact.value == "98.2 %"
+    assert fact.note.startswith("of the rows of 1 of 2 tables within 7 days; with 95 % probability")
+    assert "tidemark why gold.by_city city=… at" in page
+    differing = replace(report, proved=Share({"silver.people": 0}, differing=["silver.people"]))
+    (fact,) = (fact for fact in facts_of(differing, []) if fact.name == "Proved")
+    assert (fact.value, fact.level) == ("differs", "error")
+    assert points_of(differing)[0].what == "Rows of silver.people differ from a rebuild."

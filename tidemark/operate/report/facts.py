@@ -195,6 +195,7 @@ class Report:
         unfinished: feeds with a planned batch that has not landed: a landing was interrupted.
         lineage: link to the lineage site from the page; None if there is none.
         ids: dbt's unique id of each table of the project.
+        keys: the columns of the key of each built table that has one.
         proved: how much of the tables was proved within seven days; None if no part ever was.
     """
 
@@ -216,6 +217,7 @@ class Report:
     lost_rows: tuple[LostRows, ...] = ()
     lineage: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
     proved: Share | None = None
 
     @property

@@ -76,8 +76,19 @@ def read_report(
         lost_rows=tables.lost_rows(),
         lineage=_lineage(project.root, page),
         ids=_ids(project.manifest),
+        keys=_keys(project.manifest, built),
         proved=Proofs(spark, project.ops_schema).share(_proved(project.manifest, built), now),
     )
+
+
+def _keys(manifest: Any, built: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns of the key of each built table that has one."""
+    keys = {table_of(one): one.config.unique_key for one in _models(manifest)}
+    return {
+        table: (key,) if isinstance(key, str) else tuple(key)
+        for table, key in sorted(keys.items())
+        if key and table in built
+    }
 
 
 def _proved(manifest: Any, built: Collection[str]) -> list[str]:

@@ -17,6 +17,8 @@ from tidemark.operate.report.charts import (
 from tidemark.operate.report.facts import Report
 from tidemark.operate.report.feed_charts import freshness, lateness
 
+WHY = "Which records of files, tables and topics a row was made from"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -44,11 +46,20 @@ def sections_of(report: Report) -> list[Section]:
     sections = [
         Section("Runs", _drawn(report, runs_over_time, run_times)),
         Section("Rows through the layers", rows, "All periods together", _sums(report) if rows else None),
-        Section("Models and tables", _drawn(report, model_times, table_sizes)),
+        Section("Models and tables", _drawn(report, model_times, table_sizes), WHY, _commands(report)),
         Section("Feeds", _drawn(report, freshness, lateness)),
         Section("Set aside and changed", _drawn(report, reasons), caption, changes),
     ]
     return [section for section in sections if section.charts or section.table]
+
+
+def _commands(report: Report) -> Table | None:
+    """Return the commands that follow a row of each table to the records that it was made from."""
+    rows = [
+        (table, " ".join(["tidemark why", table, *(f"{name}=…" for name in key)]))
+        for table, key in report.keys.items()
+    ]
+    return Table(("table", "command"), rows) if rows else None
 
 
 def _drawn(report: Report, *functions: Callable[[Report], Chart | None]) -> list[Chart]:
