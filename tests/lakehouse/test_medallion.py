@@ -168,7 +168,7 @@ def test_the_records_behind_a_day_give_its_row(story: Story) -> None:
 
 @pytest.mark.parametrize("table", [*by_hand.TABLES, "device_gaps"])
 def test_the_records_behind_a_row_give_it(story: Story, table: str) -> None:
-    """R1.3, R5.3: the records that `tidemark why` names, read without Spark, give each gold row."""
+    """R1.3: the records that `tidemark why` names, read without Spark, give each gold row."""
     spark, raw = story.lakehouse.spark, story.lakehouse.raw
     manifest = ProjectWithFeeds.load().manifest
     (node,) = (one for one in manifest.nodes.values() if one.name == table)
