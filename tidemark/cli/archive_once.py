@@ -11,14 +11,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import quote
 
 from tidemark.base.output import output
 from tidemark.lake.delta_log import has_jvm
 from tidemark.lake.table_format import table_format
-from tidemark.spark.jars import FOLDER
+from tidemark.spark.jars import ARCHIVE, FOLDER, has_plain_path
 
-ARCHIVE, MAKING, LOG = "classes.jsa", "classes.making", "classes.log"
+MAKING, LOG = "classes.making", "classes.log"
 SETTING = "TIDEMARK_CLASS_ARCHIVE"
 BACKGROUND = "--background"
 OWN = ("TIDEMARK_", "DBT_", "PYSPARK_SUBMIT_ARGS")
@@ -36,7 +35,7 @@ def archive_once(folder: Path | None = None) -> bool:
     """
     folder = folder or Path(FOLDER)
     kind = _format_used()
-    if kind is None or not is_wanted(folder):
+    if kind is None or not claim(folder):
         return False
     command = [sys.executable, "-m", "tidemark.cli.class_archive", BACKGROUND, kind]
     # nothing that names a lake, a catalog, a cluster or a secret of the project
@@ -54,8 +53,8 @@ def archive_once(folder: Path | None = None) -> bool:
     return True
 
 
-def is_wanted(folder: Path) -> bool:
-    """Return whether the archive is missing, can be made and would be used; then no other process makes it.
+def claim(folder: Path) -> bool:
+    """Claim the making of the archive; return False if it is there, of no use, or of another process.
 
     Args:
         folder: where the jars are.
@@ -64,7 +63,7 @@ def is_wanted(folder: Path) -> bool:
         return False  # the machine is thrown away
     if os.environ.get(SETTING, "").lower() in ("0", "off", "false", "no") or (folder / ARCHIVE).exists():
         return False
-    if quote(str(folder.absolute())) != str(folder.absolute()):
+    if not has_plain_path(folder):
         return False  # Java 17 would ignore it
     making = folder / MAKING
     try:

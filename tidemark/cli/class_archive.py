@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from pyspark import SparkContext
 
 from tidemark.base.errors import TidemarkError
-from tidemark.cli.archive_once import ARCHIVE, BACKGROUND, MAKING
+from tidemark.cli.archive_once import BACKGROUND, MAKING
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.table_format import table_format
 from tidemark.project_with_feeds import ProjectWithFeeds
-from tidemark.spark.jars import FOLDER
+from tidemark.spark.jars import ARCHIVE, FOLDER
 from tidemark.spark.session import open_session
 from tidemark.spark.settings import embedded_settings
 

@@ -12,7 +12,7 @@ from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.verdicts import shown
 from tidemark.engine.built_with import Variables, recorded_variables
 from tidemark.engine.project import Project
-from tidemark.engine.project.nodes import stored, table_of
+from tidemark.engine.project.nodes import stored, table_of, with_readers
 from tidemark.engine.verify.recorded import verify_all
 from tidemark.engine.verify.verdict import Verdict
 from tidemark.engine.verify.verify import models_with_tables
@@ -48,7 +48,7 @@ def repaired(
     if not tables:
         return [*verdicts]
     ids = [nodes[table].unique_id for table in tables]
-    readers = _readers(project.manifest, ids)
+    readers = with_readers(project.manifest, ids)
     below = [name for name, node in nodes.items() if node.unique_id in readers]
     built_with = recorded_variables(spark, project.ops_schema)
     variables = common_variables({table: built_with.get(table, Variables()) for table in below}, given)
@@ -99,12 +99,3 @@ def common_variables(built_with: Mapping[str, Variables], given: Mapping[str, An
             "Give the values with --vars, or repair the tables one by one: `tidemark verify MODEL --repair`.",
         )
     return dict(next(iter(found.values())).values)
-
-
-def _readers(manifest: Any, ids: Sequence[str]) -> set[str]:
-    """Return nodes with all that read them, directly or not."""
-    found, size = {*ids}, 0
-    while size < len(found):
-        size = len(found)
-        found |= {name for name, one in manifest.nodes.items() if not found.isdisjoint(one.depends_on_nodes)}
-    return found

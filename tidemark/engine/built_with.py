@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HIDDEN = "***"  # stands for a value that is not recorded
-OWN = (
-    "as_of",
-    "audit",
-    "full_tests",
-    "tidemark_purpose",
-    "tidemark_repaired",
-)  # they say what a command does, not what rows are
+# they say what a command does, not what rows are
+OWN = ("as_of", "audit", "full_tests", "tidemark_purpose", "tidemark_repaired")
 PARTIAL = ("rebuild_from", "rebuild_columns")  # such a run leaves the variables of the table as they were
 REBUILD = "rebuild_"
 

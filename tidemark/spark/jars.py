@@ -16,12 +16,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
 from tidemark.base.errors import TidemarkError
 
 LOCK = Path(__file__).parent / "jars.lock"
 FOLDER = Path(".jars")
+ARCHIVE = "classes.jsa"  # in that folder: the classes that Spark loads
 CLASS_PATH = "spark.driver.extraClassPath"
 IVY_EXTRA = "http://ant.apache.org/ivy/extra"
 
@@ -186,6 +188,12 @@ def _artifacts(jars: Sequence[Jar]) -> str:
         f"{f' e:classifier={quoteattr(jar.classifier)}' if jar.classifier else ''}/>"
         for jar in jars
     )
+
+
+def has_plain_path(folder: Path) -> bool:
+    """Return whether Java 17 writes a folder's name as it is; else it ignores a class archive there."""
+    path = str(folder.absolute())
+    return quote(path) == path
 
 
 def java() -> str:

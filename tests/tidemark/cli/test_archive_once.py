@@ -11,7 +11,8 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.night import nightly
-from tidemark.cli.archive_once import ARCHIVE, BACKGROUND, MAKING, RETRY, is_wanted
+from tidemark.cli.archive_once import BACKGROUND, MAKING, RETRY, claim
+from tidemark.spark.jars import ARCHIVE
 
 
 @pytest.fixture
@@ -26,27 +27,27 @@ def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_one_process_makes_it(jars: Path) -> None:
     """The second one leaves it to the first; a failed attempt is made again a day later."""
-    assert is_wanted(jars)
-    assert not is_wanted(jars)
+    assert claim(jars)
+    assert not claim(jars)
     old = (jars / MAKING).stat().st_mtime - RETRY - 1
     os.utime(jars / MAKING, (old, old))
-    assert is_wanted(jars)
+    assert claim(jars)
 
 
 def test_it_is_not_made_in_vain(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If it is there, not wanted, of no use, on a machine that is thrown away, or has no place."""
     spaced = jars / "with space"
     spaced.mkdir()
-    assert not is_wanted(spaced), "Java 17 ignores it"
-    assert not is_wanted(jars / "missing")
+    assert not claim(spaced), "Java 17 ignores it"
+    assert not claim(jars / "missing")
     monkeypatch.setenv("CI", "true")
-    assert not is_wanted(jars)
+    assert not claim(jars)
     monkeypatch.delenv("CI")
     monkeypatch.setenv("TIDEMARK_CLASS_ARCHIVE", "Off")
-    assert not is_wanted(jars)
+    assert not claim(jars)
     monkeypatch.delenv("TIDEMARK_CLASS_ARCHIVE")
     (jars / ARCHIVE).touch()
-    assert not is_wanted(jars)
+    assert not claim(jars)
     assert not (jars / MAKING).exists()
 
 

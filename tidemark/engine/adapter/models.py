@@ -129,9 +129,9 @@ class ModelsAdapter(WritingAdapter):
     @available
     def grouped_values(self, types: dict[str, str]) -> str:
         """Return SQL of the values by which equal rows are grouped, separated by commas."""
-        from tidemark.engine.incremental.canonical import comparable, quoted
+        from tidemark.engine.incremental.canonical import grouped_values
 
-        return ", ".join(comparable(quoted(name), kind, zeros=True) for name, kind in types.items())
+        return grouped_values(types)
 
     @available
     def text_that_orders(self, newest_by: list[str], types: dict[str, str]) -> str | None:

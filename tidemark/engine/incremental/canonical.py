@@ -53,6 +53,11 @@ def any_of_equal(types: Mapping[str, str]) -> str:
     )
 
 
+def grouped_values(types: Mapping[str, str]) -> str:
+    """Return SQL of the values by which equal rows are grouped, separated by commas."""
+    return ", ".join(comparable(quoted(name), kind, zeros=True) for name, kind in types.items())
+
+
 def is_own_form(kind: str, *, zeros: bool = False) -> bool:
     """Return whether Spark itself compares values of a type as tables are compared."""
     kind = kind.lower()

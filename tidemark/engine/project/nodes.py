@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from tidemark.base.errors import TidemarkError
@@ -52,6 +52,20 @@ def read_nodes(manifest: Any, node: Any) -> list[Any]:
     """Return the sources, models, seeds and snapshots that a node names."""
     found = [manifest.sources.get(name) or manifest.nodes.get(name) for name in node.depends_on.nodes]
     return [below for below in found if below is not None]
+
+
+def with_readers(manifest: Any, ids: Collection[str]) -> set[str]:
+    """Return the ids of nodes, and of all that read them, directly or not.
+
+    Args:
+        manifest: dbt's manifest.
+        ids: unique ids of nodes or sources.
+    """
+    found, size = {*ids}, 0
+    while size < len(found):
+        size = len(found)
+        found |= {name for name, one in manifest.nodes.items() if not found.isdisjoint(one.depends_on_nodes)}
+    return found
 
 
 def is_ephemeral(node: Any) -> bool:

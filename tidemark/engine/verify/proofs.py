@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidemark.engine.verify.slices import SLICES, Proved, Slice
 from tidemark.lake.table_format import table_exists, table_format
@@ -94,9 +94,7 @@ class Proofs:
 
     def newest(self) -> dict[Slice, Proved]:
         """Return the newest comparison of each slice."""
-        if not table_exists(self._spark, self._table):
-            return {}
-        found = self._spark.sql(
+        found = self._rows(
             "select model, slice, unix_micros(newest.proved_at) as at, newest.rows, newest.differs from ("
             "select model, slice, max_by(one, proved_at) as newest from ("
             "select model, proved_at, explode(slices) as slice, struct("
@@ -104,8 +102,7 @@ class Proofs:
             ") group by model, slice)"
         )
         return {
-            Slice(row["model"], row["slice"]): Proved(row["at"], row["rows"], row["differs"])
-            for row in found.collect()
+            Slice(row["model"], row["slice"]): Proved(row["at"], row["rows"], row["differs"]) for row in found
         }
 
     def share(self, tables: Iterable[str], now: datetime) -> Share | None:
@@ -115,15 +112,13 @@ class Proofs:
 
     def of_keys(self) -> dict[str, OfKeys]:
         """Return when changed keys of each table were last compared."""
-        if not table_exists(self._spark, self._table):
-            return {}
-        found = self._spark.sql(
+        found = self._rows(
             "select model, coalesce(max(at) filter (where differing = 0), 0) as clean, "
             "coalesce(max(at) filter (where differing > 0), 0) as wrong from "
             f"(select *, unix_micros(proved_at) as at from {self._table} where size(slices) = 0) "
             "group by model"
         )
-        return {row["model"]: OfKeys(row["clean"], row["wrong"]) for row in found.collect()}
+        return {row["model"]: OfKeys(row["clean"], row["wrong"]) for row in found}
 
     def bases(self) -> dict[str, Base]:
         """Return the newest state of each table in which every row was proved, if there is one.
@@ -151,6 +146,10 @@ class Proofs:
             table: Base(state["version"], {one["key"]: one["value"] for one in state["read"]}, state["query"])
             for table, state in states.items()
         }
+
+    def _rows(self, statement: str) -> list[Any]:
+        """Return the rows of a query on the table; none if no proof was ever recorded."""
+        return self._spark.sql(statement).collect() if table_exists(self._spark, self._table) else []
 
     def add(self, proof: Proof) -> None:
         """Record a comparison, in one commit."""

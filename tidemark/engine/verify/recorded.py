@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -32,20 +32,27 @@ def verify_changed(spark: SparkSession, ops_schema: str, models: Sequence[Compil
     """
     proofs = Proofs(spark, ops_schema)
     bases = proofs.bases()
-
-    def compare(model: Compiled) -> tuple[Proof, Verdict]:
-        return compared_since(spark, model, bases.get(model.table))
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for proof, verdict in pool.map(compare, models):
-            yield recorded(proofs, proof, verdict)
+    yield from each(proofs, models, lambda model: compared_since(spark, model, bases.get(model.table)))
 
 
 def verify_all(spark: SparkSession, ops_schema: str, models: Sequence[Compiled]) -> Iterator[Verdict]:
     """Compare all rows of each table, and record the proofs; the arguments are those of `verify_changed`."""
-    proofs = Proofs(spark, ops_schema)
-    for model in models:
-        yield recorded(proofs, *compared(spark, model, ALL))
+    yield from each(Proofs(spark, ops_schema), models, lambda model: compared(spark, model, ALL))
+
+
+def each(
+    proofs: Proofs, models: Sequence[Compiled], compare: Callable[[Compiled], tuple[Proof, Verdict]]
+) -> Iterator[Verdict]:
+    """Compare models, AT_ONCE at a time, and record the proofs in their order.
+
+    Args:
+        proofs: where they are recorded.
+        models: the models.
+        compare: compares one.
+    """
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for proof, verdict in pool.map(compare, models):
+            yield recorded(proofs, proof, verdict)
 
 
 def compared(spark: SparkSession, model: Compiled, numbers: Sequence[int]) -> tuple[Proof, Verdict]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from tidemark.engine.project.compiled import Compiled
-from tidemark.engine.verify.proofs import Proof, Proofs
-from tidemark.engine.verify.recorded import compared, recorded
+from tidemark.engine.verify.proofs import Proofs
+from tidemark.engine.verify.recorded import compared, each, recorded
 from tidemark.engine.verify.slices import SLICES, oldest_first, turns
 from tidemark.engine.verify.verdict import Verdict
-from tidemark.engine.verify.verify import AT_ONCE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,13 +29,9 @@ def verify_share(
     """
     proofs = Proofs(spark, ops_schema)
     proved = proofs.newest()
-
-    def compare(model: Compiled) -> tuple[Proof, Verdict]:
-        return compared(spark, model, oldest_first(model.table, proved)[:share])
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for proof, verdict in pool.map(compare, models):
-            yield recorded(proofs, proof, verdict)
+    yield from each(
+        proofs, models, lambda model: compared(spark, model, oldest_first(model.table, proved)[:share])
+    )
 
 
 def verify_within(

@@ -18,7 +18,13 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from tidemark.engine.incremental.analysis import checked
-from tidemark.engine.incremental.canonical import any_of_equal, comparable, is_own_form, quoted
+from tidemark.engine.incremental.canonical import (
+    any_of_equal,
+    comparable,
+    grouped_values,
+    is_own_form,
+    quoted,
+)
 from tidemark.engine.incremental.parse import parse
 from tidemark.engine.incremental.pinning import unpinned
 from tidemark.engine.incremental.readings import filled, present
@@ -221,9 +227,8 @@ def _changes(spark: SparkSession, table: str, after: int, last: int) -> str:
     if after == 0:
         return f"(select * from {reading_at(spark, table, last)})"
     types = dict(spark.table(table).dtypes)
-    grouped = ", ".join(comparable(quoted(name), kind, zeros=True) for name, kind in types.items())
     return (
         f"(select {any_of_equal(types)} from {table}.changes "
-        f"with (`start-snapshot-id` = {after}, `end-snapshot-id` = {last}) group by {grouped} "
+        f"with (`start-snapshot-id` = {after}, `end-snapshot-id` = {last}) group by {grouped_values(types)} "
         "having sum(if(_change_type = 'INSERT', 1, -1)) != 0)"
     )

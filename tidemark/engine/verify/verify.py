@@ -81,7 +81,7 @@ def verdict_of(spark: SparkSession, model: Compiled, part: Part | None = None, w
     make_active(spark)  # a new thread has no session, and the catalog would be that of the first target
     with timed(Verdict(model.table, part=part, why_all=why_all)) as verdict:
         try:
-            verdict.unproven = why_unproven(spark, model)
+            verdict.unproven = _unproven(spark, model)
             if verdict.unproven is None:
                 compare(spark, model, verdict)
         except Exception as error:  # one table that cannot be compared stops no other
@@ -94,8 +94,7 @@ def verdict_of(spark: SparkSession, model: Compiled, part: Part | None = None, w
     return verdict
 
 
-def why_unproven(spark: SparkSession, model: Compiled) -> str | None:
-    """Return why a table cannot be compared, or None."""
+def _unproven(spark: SparkSession, model: Compiled) -> str | None:
     if model.hidden:
         return model.needs_variables
     if model.failed is not None:

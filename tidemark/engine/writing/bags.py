@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tidemark.engine.incremental.canonical import any_of_equal, comparable, same
-from tidemark.engine.incremental.canonical import quoted as one_quoted
+from tidemark.engine.incremental.canonical import any_of_equal, grouped_values, same
 from tidemark.engine.incremental.plan import NET
 from tidemark.engine.incremental.readings import quoted
 from tidemark.engine.writing.executor import Executor
@@ -37,7 +36,7 @@ def make_equal_bag(
     )
     net = (
         f"select {any_of_equal(target.types)}, sum(__tidemark_side) as {NET} from ({sides}) "
-        f"group by {grouped_values(target)} having sum(__tidemark_side) != 0"
+        f"group by {grouped_values(target.types)} having sum(__tidemark_side) != 0"
     )
     return write_bag(executor, target, net, region.predicate, views)
 
@@ -118,7 +117,7 @@ def _left(target: Target, removed: str, predicate: str) -> str:
     )
     return (
         f"select {any_of_equal(target.types)}, sum({COPIES}) as {COPIES} from ({copies}) "
-        f"group by {grouped_values(target)} having sum({COPIES}) > 0"
+        f"group by {grouped_values(target.types)} having sum({COPIES}) > 0"
     )
 
 
@@ -131,8 +130,3 @@ def _copied(columns: str, rows: str) -> str:
 
 def _equal(target: Target) -> str:
     return same("incoming", "present", target.types, zeros=True)
-
-
-def grouped_values(target: Target) -> str:
-    """Return SQL of the values by which equal rows of a table are grouped."""
-    return ", ".join(comparable(one_quoted(name), kind, zeros=True) for name, kind in target.types.items())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tidemark.engine.incremental.canonical import grouped_values
 from tidemark.engine.incremental.canonical import quoted as one_quoted
 from tidemark.engine.incremental.readings import quoted
-from tidemark.engine.writing.bags import grouped_values
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import once_a_key
 from tidemark.engine.writing.sql_parts import condition_of
@@ -101,5 +101,5 @@ def _differing(target: Target, rows: str, named: str) -> str:
     return (
         f"select {own} from (select {columns}, 1 as __tidemark_side from {checked} union all "
         f"select {columns}, -1 as __tidemark_side from {target.relation} where {named}) "
-        f"group by {own}, {grouped_values(target)} having sum(__tidemark_side) != 0"
+        f"group by {own}, {grouped_values(target.types)} having sum(__tidemark_side) != 0"
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidemark.engine.incremental.canonical import grouped_values
 from tidemark.engine.incremental.readings import quoted
-from tidemark.engine.writing.bags import grouped_values
 from tidemark.engine.writing.executor import Executor
 from tidemark.engine.writing.outcomes import once_a_key
 from tidemark.engine.writing.pruning import determined
@@ -121,5 +121,5 @@ def _copies(target: Target, batch: Batch) -> str:
     return (
         f"from (select {columns}, 1 as __tidemark_side from {target.relation} union all "
         f"select {columns}, -1 as __tidemark_side from ({batch.sql}) where {batch.stays}) "
-        f"group by {grouped_values(target)} having sum(__tidemark_side)"
+        f"group by {grouped_values(target.types)} having sum(__tidemark_side)"
     )

@@ -6,15 +6,23 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 from tidemark.base.output import first_of
 from tidemark.operate.doctor.finding import Checked, Finding, error, note, skipped, warning
 from tidemark.operate.doctor.java import properties
 from tidemark.operate.doctor.subject import Subject
-from tidemark.spark.jars import CLASS_PATH, FOLDER, LOCK, Jar, is_sound, java, read_lock
+from tidemark.spark.jars import (
+    ARCHIVE,
+    CLASS_PATH,
+    FOLDER,
+    LOCK,
+    Jar,
+    has_plain_path,
+    is_sound,
+    java,
+    read_lock,
+)
 
-ARCHIVE = "classes.jsa"
 HEADER = 4096  # bytes at the beginning of an archive, with the name of its Java
 FETCH = "Run `python -m tidemark.spark.jars` in the project's folder, which fetches what differs."
 MAKE_ARCHIVE = (
@@ -83,7 +91,7 @@ def _archive(folder: Path) -> Iterator[Finding]:
     newer = [path.name for path in folder.glob("*.jar") if path.stat().st_mtime > archive.stat().st_mtime]
     if not is_of_this_java:
         yield note(f"{FOLDER}/{ARCHIVE} is of another Java than {version}, which ignores it.", MAKE_ARCHIVE)
-    elif version.startswith("17.") and quote(str(folder.absolute())) != str(folder.absolute()):
+    elif version.startswith("17.") and not has_plain_path(folder):
         message = (
             f"Java 17 ignores {FOLDER}/{ARCHIVE} in {folder.absolute()}, whose name it writes otherwise."
         )

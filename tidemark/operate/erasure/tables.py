@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 
 from python_ingest.feeds.declarations import Feed
 from tidemark.engine.project import Project
-from tidemark.engine.project.nodes import VIEWS, table_of
+from tidemark.engine.project.nodes import VIEWS, table_of, with_readers
 from tidemark.lake.hidden_rows import hidden_rows
 from tidemark.lake.stage_tables import SUFFIX, stage_tables
 from tidemark.lake.table_format import DELTA, table_exists, table_format
@@ -126,13 +126,9 @@ def source_of(project: Project, feed: Feed) -> Any:
 
 def nodes_below(project: Project, feed: Feed) -> list[Any]:
     """Return the models, snapshots and tests that depend on a feed."""
-    nodes = [node for node in project.manifest.nodes.values() if node.resource_type in DEPENDING]
-    below = {source_of(project, feed).unique_id}
-    while True:
-        more = {node.unique_id for node in nodes if below.intersection(node.depends_on.nodes)} - below
-        if not more:
-            return [node for node in nodes if node.unique_id in below]
-        below |= more
+    below = with_readers(project.manifest, [source_of(project, feed).unique_id])
+    nodes = project.manifest.nodes.values()
+    return [node for node in nodes if node.resource_type in DEPENDING and node.unique_id in below]
 
 
 def dependents(spark: SparkSession, project: Project, person: Person) -> list[Dependent]:

@@ -31,7 +31,7 @@
 
 {# Whether `tidemark verify --repair` asks for this model. #}
 {% macro tidemark__is_repaired() %}
-    {{ return((this.schema ~ '.' ~ this.identifier) in var('tidemark_repaired', [])) }}
+    {{ return(dbt.tidemark__table_name(this) in var('tidemark_repaired', [])) }}
 {% endmacro %}
 
 {# What the command asks of this model. #}
