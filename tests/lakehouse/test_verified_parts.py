@@ -64,7 +64,7 @@ def test_each_slice_is_proved_once_in_turns(tampered: Guarded, capsys: pytest.Ca
     assert len(newest) == 3 * SLICES
 
     oldest = min(newest, key=lambda one: newest[one].at)
-    (verdict,) = verify_within(tampered.spark, ops, models_with_tables(tampered.spark, names), 0.001)
+    (verdict,) = verify_within(tampered.spark, ops, models_with_tables(tampered.spark, names), 0)
     assert (verdict.table, len(verdict.facts["slices"])) == (oldest.table, 1)
     found = [*verify_within(tampered.spark, ops, models_with_tables(tampered.spark, ["plain"]), 600)]
     taken = [len(verdict.facts["slices"]) for verdict in found]
