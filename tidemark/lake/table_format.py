@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as f
 
 from tidemark.base.archives import MEMBER
@@ -139,7 +140,7 @@ def iceberg_view(spark: SparkSession, view: str) -> str | None:
     try:
         catalog = spark._jsparkSession.sessionState().catalogManager().currentCatalog()
         return str(catalog.loadView(identifier).query())
-    except Py4JError:  # no such view, or a catalog without views
+    except (AnalysisException, Py4JError):  # no such view, or a catalog without views
         return None
 
 

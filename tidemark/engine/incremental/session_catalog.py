@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.engine.incremental.analysis import Analysed
 from tidemark.engine.incremental.operand_order import in_order
+from tidemark.lake.table_format import ICEBERG, iceberg_view, table_format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,17 +30,19 @@ class SessionCatalog:
     Attributes:
         spark: the session.
         known: the types of the tables' columns.
+        views: the queries of the views in Iceberg's catalog, by name.
         never_null: their columns that are declared NOT NULL, as `schema.table.column`.
     """
 
     spark: SparkSession
     known: dict[str, dict[str, str] | None] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)
     never_null: set[str] = field(default_factory=set)
 
     def columns(self, table: str) -> dict[str, str] | None:
         """Return the types of a table's or view's columns, by name; None if there is no such table."""
         if table not in self.known:
-            fields = self.spark.table(table).schema.fields if self.spark.catalog.tableExists(table) else None
+            fields = self.spark.table(table).schema.fields if self._is_there(table) else None
             self.known[table] = (
                 {one.name: one.dataType.simpleString() for one in fields} if fields is not None else None
             )
@@ -48,10 +51,21 @@ class SessionCatalog:
 
     def view(self, table: str) -> str | None:
         """Return the query of a view; None for a table."""
+        self.columns(table)
+        if table in self.views:
+            return self.views[table]
         if self.spark.catalog.getTable(table).tableType != "VIEW":
             return None
         rows = self.spark.sql(f"describe extended {table}").where("col_name = 'View Text'").collect()
         return str(rows[0]["data_type"]) if rows else None
+
+    def _is_there(self, table: str) -> bool:
+        if self.spark.catalog.tableExists(table):
+            return True
+        view = iceberg_view(self.spark, table) if table_format(self.spark) == ICEBERG else None
+        if view is not None:
+            self.views[table] = view
+        return view is not None
 
     def group(self, function: str) -> str:
         """Return Spark's group of a function; empty for a user-defined function."""

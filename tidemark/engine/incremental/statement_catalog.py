@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+import sqlglot
+
 from tidemark.engine.incremental.analysis import Analysed
 from tidemark.engine.incremental.session_catalog import SessionCatalog, of_notation
 from tidemark.engine.incremental.unsupported import Unsupported
@@ -36,6 +38,7 @@ PHYSICAL = "== Physical Plan =="
 NUMBER = re.compile(r"\w*#(\d+)L?")
 OPERATOR = re.compile(r"^(?P<depth>[\s:+|'-]*)(?P<name>[A-Za-z]+)(?P<rest>.*)")
 KIND = re.compile(r": ([^:]*?)(?=, [^:,]*:|$)")  # in `a: int, b: decimal(10,2)`
+OF_ICEBERG = "# Detailed View Information"  # of a view in a catalog of Iceberg, without its text
 DEFINITION = re.compile(r" (\d+)")
 
 Row = Mapping[str, Any]
@@ -114,7 +117,20 @@ class StatementCatalog:
         facts = dict(rows[len(columns) :])
         if facts.get("Type") == "VIEW":
             self.views[table] = facts["View Text"]
+        elif OF_ICEBERG in facts:
+            (created,) = self.run(f"show create table {table}")
+            self.views[table] = _query_of(str(created["createtab_stmt"]))
         return dict(columns)
+
+
+def _query_of(statement: str) -> str:
+    """Return the query of a `create view`: what follows the first `as` that is in no parentheses."""
+    depth = 0
+    for token in sqlglot.tokenize(statement, dialect="spark"):
+        depth += (token.text == "(") - (token.text == ")")
+        if token.token_type == sqlglot.TokenType.ALIAS and not depth:
+            return statement[token.end + 1 :]
+    raise Unsupported("a view that Spark does not describe")
 
 
 def catalog_of(spark: SparkSession) -> SessionCatalog | StatementCatalog:
