@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
+from python_ingest.bronze.rescued import Rescued
 from python_ingest.feeds.declarations import Feed
 from python_ingest.ops.bronze_checks import Settled
-from tidemark.base.output import first_of
+from tidemark.base.output import count_of, first_of
+
+FIELDS = 5  # names of fields in a message
 
 
 class Note(NamedTuple):
@@ -28,6 +31,24 @@ class Note(NamedTuple):
 def note(event: str, message: str, **facts: Any) -> Note:
     """Return a note with its facts."""
     return Note(event, message, facts)
+
+
+def rescued_notes(rescued: Rescued, unit: str) -> Iterator[Note]:
+    """Yield the values and fields that are in no column.
+
+    Args:
+        rescued: how many records have them.
+        unit: what a record is called: `record` or `message`.
+    """
+    kinds = (
+        (rescued.misfit_records, rescued.misfits, "with values that do not fit their columns"),
+        (rescued.undeclared_records, rescued.undeclared, "with fields that are not declared"),
+    )
+    for records, fields, what in kinds:
+        if records:
+            names = first_of([f"{name} ({number:,})" for name, number in fields.most_common()], FIELDS)
+            message = f"{count_of(records, unit)} {what}: {names}; see _rescued_data"
+            yield note("rescued", message, records=records, fields=dict(fields))
 
 
 @dataclass

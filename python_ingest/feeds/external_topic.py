@@ -10,6 +10,23 @@ from python_ingest.feeds.external_files import Seconds
 from python_ingest.feeds.external_table import CONNECTION
 from python_ingest.feeds.strict import Strict
 
+TopicPolicy = Literal["rescue", "reject", "fail"]
+
+
+class TopicContract(Strict):
+    """How to treat a message whose fields differ from the declared columns; any field may be missing in one.
+
+    Attributes:
+        new_column: fields that are not declared: `rescue` keeps them in `_rescued_data`.
+        type_change: values that do not fit their columns: `rescue` keeps them in `_rescued_data`.
+
+    For both, `reject` sets the message aside as it does one that cannot be decoded, and `fail` stops the
+    landing before any of its batch lands.
+    """
+
+    new_column: TopicPolicy = "rescue"
+    type_change: TopicPolicy = "rescue"
+
 
 class TopicExternal(Strict):
     """The block of a feed from Kafka.
@@ -24,8 +41,9 @@ class TopicExternal(Strict):
         starts: where the first landing begins: `earliest` or `latest`.
         max_messages: the limit of one batch.
         every: with `--follow`, how often a batch begins.
-        max_rejected_share: the share of a batch's messages that may be undecodable (0 to 1); with more, the
+        max_rejected_share: the share of a batch's messages that may be rejected (0 to 1); with more, the
             landing stops.
+        contract: how to treat messages with other fields.
         on_lost_rows: what to do if landed messages are missing from bronze: `stop` the landing, or `accept`
             the loss.
         pii: columns with personal values, which the proof of `tidemark erase` searches in all files.
@@ -41,6 +59,7 @@ class TopicExternal(Strict):
     max_messages: int = Field(default=5_000_000, gt=0)
     every: Seconds = 5
     max_rejected_share: float | None = Field(default=None, ge=0, le=1)
+    contract: TopicContract = TopicContract()
     on_lost_rows: Literal["stop", "accept"] = "stop"
     pii: tuple[str, ...] = ()
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from python_ingest.bronze.outcome import Note, OutcomeOfColumns, note
+from python_ingest.bronze.outcome import Note, OutcomeOfColumns, note, rescued_notes
 from python_ingest.bronze.rescued import Rescued
 from python_ingest.feeds.declarations import Feed, FileFeed
 from python_ingest.files.grain import FileGrain, notes
 from python_ingest.ops.left_out import LeftOut
-from tidemark.base.output import count_of, first_of
-
-FIELDS = 5  # names of fields in a message
+from tidemark.base.output import count_of
 
 
 @dataclass
@@ -95,15 +93,7 @@ class LandedFiles(OutcomeOfColumns):
         if broken := self.broken - self.erased:
             message = f"{count_of(broken, 'record')} cannot be read: see ops.rejected_records"
             yield note("broken", message, records=broken)
-        kinds = (
-            (self.rescued.misfit_records, self.rescued.misfits, "with values that do not fit their columns"),
-            (self.rescued.undeclared_records, self.rescued.undeclared, "with fields that are not declared"),
-        )
-        for records, fields, what in kinds:
-            if records:
-                names = first_of([f"{name} ({number:,})" for name, number in fields.most_common()], FIELDS)
-                message = f"{count_of(records, 'record')} {what}: {names}; see _rescued_data"
-                yield note("rescued", message, records=records, fields=dict(fields))
+        yield from rescued_notes(self.rescued, "record")
         if self.erased:
             rows = count_of(self.erased, "row")
             message = f"{rows} of erased persons landed without content: see ops.erasures"

@@ -16,6 +16,7 @@ from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.files.formats.json_records import json_rows
 from python_ingest.files.formats.rescue import rescued
 from python_ingest.files.formats.typed import held_in
+from python_ingest.kafka.contract import rejected_by
 from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class Decoder:
             targets: the bronze table's columns.
 
         Returns:
-            The columns of bronze, except those of the batch. A tombstone (no value) has only its key.
+            The columns of bronze, except those of the batch. A tombstone (no value) has only its key, and
+            a message that the contract rejects has no values.
         """
         placed = messages.select(
             "value",
@@ -68,6 +70,7 @@ class Decoder:
             (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_number"),
         )
         decoded = self._json(placed, targets) if self._schema is None else self._avro(placed, targets)
+        decoded = self._held_to_contract(decoded, targets)
         is_tombstone = f.col("value").isNull()
         place = f.concat(f.lit(" (offset "), f.col("_message_offset"), f.lit(")"))
         return decoded.withColumns(
@@ -76,6 +79,21 @@ class Decoder:
                 "_corrupt_reason": f.when(~is_tombstone, f.concat("_corrupt_reason", place)),
             }
         ).drop("value")
+
+    def _held_to_contract(self, decoded: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        reason = rejected_by(self._feed, targets)
+        if reason is None:
+            return decoded
+        judged = decoded.withColumn("_rejected", reason)
+        is_kept = f.col("_rejected").isNull()
+        text = f.col("value").cast("string") if self._schema is None else f.base64("value")
+        names = (*[target.name for target in targets], "_rescued_data")
+        values = {name: f.when(is_kept, f.col(in_sql(name))) for name in names}
+        whole = {
+            "_corrupt_record": f.when(is_kept, f.col("_corrupt_record")).otherwise(text),
+            "_corrupt_reason": f.coalesce("_rejected", "_corrupt_reason"),
+        }
+        return judged.withColumns(values | whole).drop("_rejected")
 
     def _json(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
         lines = placed.withColumn("_line", f.col("value").cast("string"))

@@ -16,9 +16,11 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.lost_rows import LostRows
+from python_ingest.bronze.rescued import Rescued, rescued_in
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka.checkpoint import Checkpoint
+from python_ingest.kafka.contract import check_contract
 from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.kafka.topic import spark_options, topic_of
@@ -132,6 +134,7 @@ class TopicLander:
             if batch.batch_id <= self._batches.landed_batch:
                 return
             rows = self._decoder.rows(messages, self._bronze.targets)
+            check_contract(self._feed, rows, self._bronze.targets)
             self._check_broken(rows)
             self._bronze.append(rows, batch)
             self._record(batch)
@@ -145,6 +148,7 @@ class TopicLander:
         counts = rows.groupBy("_message_partition").agg(
             f.count("*").alias("rows"),
             f.count("_corrupt_reason").alias("broken"),
+            f.count("_rescued_data").alias("rescued"),
             f.max("_message_offset").alias("last"),
             f.unix_micros(f.max("_source_modified_at")).alias("newest"),
         )
@@ -170,12 +174,15 @@ class TopicLander:
             read_at=batch.planned_at,
         )
         number = sum(row["rows"] for row in found)
+        has_rescued = any(row["rescued"] for row in found)
+        rescued = rescued_in(rows, self._bronze.targets) if has_rescued else Rescued()
         self._batches.confirm(PlannedBatch(batch, after), number, broken)
         self._outcome.messages += number
         self._outcome.broken += broken
+        self._outcome.rescued.add(rescued)
         self._outcome.batches += 1
         if self._on_batch:
-            self._on_batch(LandedTopic(self._feed.name, number, broken, 1, until))
+            self._on_batch(LandedTopic(self._feed.name, number, broken, rescued, 1, until))
 
     def _catch_up(self) -> None:
         """Record the batches that an earlier run appended to bronze but did not record."""
@@ -211,9 +218,10 @@ class TopicLander:
         found: Any = rows.agg(f.count("*"), f.count("_corrupt_reason"), f.min("_corrupt_reason")).first()
         if found[1] > most * found[0]:
             raise LandingError(
-                f"Feed '{self._feed.name}': {found[1]:,} of {found[0]:,} messages cannot be decoded, so "
-                f"none of them landed (max_rejected_share: {most}). Example: {found[2]}.",
-                f"Fix the columns or the format in {self._feed.declared_in}, or raise the limit.",
+                f"Feed '{self._feed.name}': {found[1]:,} of {found[0]:,} messages are rejected, so none of "
+                f"them landed (max_rejected_share: {most}). Example: {found[2]}.",
+                f"Fix the columns, the format or the contract in {self._feed.declared_in}, or raise the "
+                "limit.",
             )
 
     def _stopped(self, error: StreamingQueryException) -> Exception:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from python_ingest.bronze.outcome import Note, Outcome, note
+from python_ingest.bronze.outcome import Note, Outcome, note, rescued_notes
+from python_ingest.bronze.rescued import Rescued
 from python_ingest.feeds.declarations import Feed
 from tidemark.base.output import count_of
 
@@ -17,13 +19,15 @@ class LandedTopic(Outcome):
 
     Attributes:
         messages: messages landed now.
-        broken: landed messages that could not be decoded.
+        broken: landed messages that could not be decoded, or that the contract rejects.
+        rescued: values and fields landed now that are in no column but in `_rescued_data`.
         batches: number of batches.
         until: the time of the newest landed message.
     """
 
     messages: int = 0
     broken: int = 0
+    rescued: Rescued = field(default_factory=Rescued)
     batches: int = 0
     until: datetime | None = None
 
@@ -38,8 +42,19 @@ class LandedTopic(Outcome):
         landed = f"{count_of(self.messages, 'message')} landed" if self.messages else "nothing new, skipped"
         return f"{landed}, up to {self.until:%Y-%m-%d %H:%M:%S}" if self.until else landed
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The numbers of messages, and the time of the newest one."""
+        return {
+            "messages": self.messages,
+            "broken": self.broken,
+            "batches": self.batches,
+            "until": self.until,
+        }
+
     def notes(self, feed: Feed) -> Iterator[Note]:
-        """Yield the messages that cannot be decoded."""
+        """Yield the messages that are set aside, and the fields that are in no column."""
         if self.broken:
-            message = f"{count_of(self.broken, 'message')} cannot be decoded: see ops.rejected_records"
+            message = f"{count_of(self.broken, 'message')} rejected: see ops.rejected_records"
             yield note("broken", message, messages=self.broken)
+        yield from rescued_notes(self.rescued, "message")

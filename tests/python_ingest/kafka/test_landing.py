@@ -65,7 +65,7 @@ def test_undecodable_messages_are_set_aside(make_topic: MakeTopic) -> None:
         (f"{topic.name}/0", '[{"device_id": "c"}]', "it is not a single JSON object (offset 4)"),
     ]
     topic.send(b"1", b"2")
-    with pytest.raises(LandingError, match=r"2 of 2 messages cannot be decoded.*max_rejected_share: 0.6"):
+    with pytest.raises(LandingError, match=r"2 of 2 messages are rejected.*max_rejected_share: 0.6"):
         topic.land()
     assert topic.bronze("count(*)") == [(5,)]
 

@@ -1,0 +1,71 @@
+"""The contract of a topic: how to treat messages with other fields, or with values that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as f
+
+from python_ingest.bronze.columns import Target
+from python_ingest.feeds.declarations import TopicFeed
+from tidemark.base.errors import LandingError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+NAMED = 5  # fields in a reason
+WORDS = {
+    "new_column": "it has fields that are not declared: ",
+    "type_change": "it has values that do not fit their columns: ",
+}
+
+
+def rejected_by(feed: TopicFeed, targets: Sequence[Target]) -> Column | None:
+    """Return why the contract rejects a decoded message: NULL if it does not; None if it rejects none.
+
+    Args:
+        feed: the feed.
+        targets: the bronze table's columns.
+    """
+    found, stops = _breaches(feed, targets, "reject"), _breaches(feed, targets, "fail")
+    if not found:
+        return None
+    return f.when(f.coalesce(*stops.values(), f.lit(None)).isNull(), f.coalesce(*found.values()))
+
+
+def check_contract(feed: TopicFeed, rows: DataFrame, targets: Sequence[Target]) -> None:
+    """Stop a batch with a message that the contract does not allow; reads the rows if the contract can stop.
+
+    Args:
+        feed: the feed.
+        rows: decoded messages.
+        targets: the bronze table's columns.
+
+    Raises:
+        LandingError: if the contract says `fail` for what a message has; the first one is named.
+    """
+    for kind, reason in _breaches(feed, targets, "fail").items():
+        place = f.struct("_message_partition", "_message_offset", reason.alias("reason"))
+        first: Any = rows.agg(f.min(f.when(reason.isNotNull(), place)).alias("first")).collect()[0]["first"]
+        if first:
+            raise LandingError(
+                f"Feed '{feed.name}': the message at offset {first['_message_offset']} of "
+                f"{feed.external.topic}/{first['_message_partition']} does not keep the contract "
+                f"({kind}: fail): {first['reason']}. None of its batch landed.",
+                f"Declare the fields in {feed.declared_in}, or change `contract` there. The next landing "
+                "continues with this batch.",
+            )
+
+
+def _breaches(feed: TopicFeed, targets: Sequence[Target], policy: str) -> dict[str, Column]:
+    """Return, for each kind that has the policy, what is wrong with a message; NULL if nothing is."""
+    names = f.json_object_keys("_rescued_data")
+    columns = f.array(*[f.lit(target.in_file) for target in targets]).cast("array<string>")
+    fields = {"new_column": f.array_except(names, columns), "type_change": f.array_intersect(names, columns)}
+    listed = {kind: f.slice(f.array_sort(found), 1, NAMED) for kind, found in fields.items()}
+    return {
+        kind: f.when(f.size(found) > 0, f.concat(f.lit(WORDS[kind]), f.array_join(found, ", ")))
+        for kind, found in listed.items()
+        if getattr(feed.external.contract, kind) == policy
+    }
