@@ -66,7 +66,7 @@ def topic(spark: SparkSession, broker: Kafka, messages: int, repetitions: int) -
     alone = {
         "values as they are": batch.select("value"),
         "parsed as the plain stream does": parsed(batch),
-        "decoded as landing does": Decoder(_feed("any", name)).rows(batch, targets),
+        "decoded as landing does": Decoder(_feed("any", name)).rows(batch, targets, lambda rows: rows),
     }
     seconds = [
         [what, f"{timed(rows.write.format('noop').mode('append').save):.1f}"] for what, rows in alone.items()

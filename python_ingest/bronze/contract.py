@@ -13,6 +13,7 @@ from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed
 from python_ingest.ops.schema_changes import Change
 from tidemark.base.errors import LandingError
 
+AGAINST = "the contract does not allow "  # begins the reason of a message that its columns were judged by
 WORDS = {
     "missing_column": "lacks",
     "new_column": "has columns that are not declared:",

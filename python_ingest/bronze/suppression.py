@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import in_sql
+from python_ingest.bronze.contract import AGAINST
 from python_ingest.ops.erasures import REASON, Erased, Erasures, tombstone
 from tidemark.lake.keyed_hash import hashed
 from tidemark.lake.tables import local_rows
@@ -47,7 +48,8 @@ def without_erased(
 ) -> DataFrame:
     """Return rows of which those of erased persons have no content.
 
-    A record that cannot be read is a person's if all values of the key are words of it.
+    A record that cannot be read is a person's if all values of the key are words of it. One that the contract
+    rejected was read: this was done before, by its columns.
 
     Args:
         rows: as they are appended to bronze.
@@ -129,7 +131,8 @@ def _by_words(erasures: Erasures, persons: Sequence[Erased]) -> Column:
     hashes = f.flatten(f.array(*(_hashed_words(erasures, column, words) for column in columns)))
     known = f.array(*(_listed(person) for person in persons))
     matches = f.filter(known, lambda person: f.size(f.array_except(person["hashes"], hashes)) == 0)
-    return f.when(f.col("_corrupt_record").isNotNull(), f.get(matches, f.lit(0))["id"])
+    is_unread = f.col("_corrupt_record").isNotNull() & ~f.startswith("_corrupt_reason", f.lit(AGAINST))
+    return f.when(is_unread, f.get(matches, f.lit(0))["id"])
 
 
 def _hashed_words(erasures: Erasures, column: str, words: Column) -> Column:

@@ -16,12 +16,12 @@ TopicPolicy = Literal["rescue", "reject", "fail"]
 class TopicContract(Strict):
     """How to treat a message whose fields differ from the declared columns; any field may be missing in one.
 
+    For both settings, `reject` sets the message aside as it does one that cannot be decoded, and `fail` stops
+    the landing before any of its batch lands.
+
     Attributes:
         new_column: fields that are not declared: `rescue` keeps them in `_rescued_data`.
         type_change: values that do not fit their columns: `rescue` keeps them in `_rescued_data`.
-
-    For both, `reject` sets the message aside as it does one that cannot be decoded, and `fail` stops the
-    landing before any of its batch lands.
     """
 
     new_column: TopicPolicy = "rescue"

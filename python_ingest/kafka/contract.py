@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import Target
+from python_ingest.bronze.contract import AGAINST
 from python_ingest.feeds.declarations import TopicFeed
 from tidemark.base.errors import LandingError
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 NAMED = 5  # fields in a reason
 WORDS = {
-    "new_column": "it has fields that are not declared: ",
-    "type_change": "it has values that do not fit their columns: ",
+    "new_column": "fields that are not declared: ",
+    "type_change": "values that do not fit their columns: ",
 }
 
 
@@ -45,17 +46,20 @@ def check_contract(feed: TopicFeed, rows: DataFrame, targets: Sequence[Target]) 
     Raises:
         LandingError: if the contract says `fail` for what a message has; the first one is named.
     """
-    for kind, reason in _breaches(feed, targets, "fail").items():
-        place = f.struct("_message_partition", "_message_offset", reason.alias("reason"))
-        first: Any = rows.agg(f.min(f.when(reason.isNotNull(), place)).alias("first")).collect()[0]["first"]
-        if first:
-            raise LandingError(
-                f"Feed '{feed.name}': the message at offset {first['_message_offset']} of "
-                f"{feed.external.topic}/{first['_message_partition']} does not keep the contract "
-                f"({kind}: fail): {first['reason']}. None of its batch landed.",
-                f"Declare the fields in {feed.declared_in}, or change `contract` there. The next landing "
-                "continues with this batch.",
-            )
+    found = _breaches(feed, targets, "fail")
+    if not found:
+        return
+    reason = f.coalesce(*found.values())
+    place = f.struct("_message_partition", "_message_offset", reason.alias("reason"))
+    first: Any = rows.agg(f.min(f.when(reason.isNotNull(), place)).alias("first")).collect()[0]["first"]
+    if first:
+        raise LandingError(
+            f"Feed '{feed.name}': the message at offset {first['_message_offset']} of "
+            f"{feed.external.topic}/{first['_message_partition']}: {first['reason']}. None of its batch "
+            "landed.",
+            f"Declare the fields in {feed.declared_in}, or change `contract` there. The next landing "
+            "continues with this batch.",
+        )
 
 
 def _breaches(feed: TopicFeed, targets: Sequence[Target], policy: str) -> dict[str, Column]:
@@ -65,7 +69,7 @@ def _breaches(feed: TopicFeed, targets: Sequence[Target], policy: str) -> dict[s
     fields = {"new_column": f.array_except(names, columns), "type_change": f.array_intersect(names, columns)}
     listed = {kind: f.slice(f.array_sort(found), 1, NAMED) for kind, found in fields.items()}
     return {
-        kind: f.when(f.size(found) > 0, f.concat(f.lit(WORDS[kind]), f.array_join(found, ", ")))
+        kind: f.when(f.size(found) > 0, f.concat(f.lit(AGAINST + WORDS[kind]), f.array_join(found, ", ")))
         for kind, found in listed.items()
         if getattr(feed.external.contract, kind) == policy
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,19 +48,23 @@ class Decoder:
         self._feed = feed
         self._schema = _avro_schema(feed)
 
-    def rows(self, messages: DataFrame, targets: Sequence[Target]) -> DataFrame:
+    def rows(
+        self, messages: DataFrame, targets: Sequence[Target], admitted: Callable[[DataFrame], DataFrame]
+    ) -> DataFrame:
         """Decode messages.
 
         Args:
             messages: the messages, as Spark's Kafka reader returns them.
             targets: the bronze table's columns.
+            admitted: takes the content out of rows of erased persons. They are found by their columns, which
+                a message that the contract rejects no longer has.
 
         Returns:
             The columns of bronze, except those of the batch. A tombstone (no value) has only its key, and
             a message that the contract rejects has no values.
         """
         placed = messages.select(
-            "value",
+            f.col("value").alias("_value"),  # a column of the feed may be called value
             f.col("key").alias("_message_key"),
             f.col("partition").alias("_message_partition"),
             f.col("offset").alias("_message_offset"),
@@ -70,39 +74,39 @@ class Decoder:
             (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_number"),
         )
         decoded = self._json(placed, targets) if self._schema is None else self._avro(placed, targets)
-        decoded = self._held_to_contract(decoded, targets)
-        is_tombstone = f.col("value").isNull()
+        is_tombstone = f.col("_value").isNull()
         place = f.concat(f.lit(" (offset "), f.col("_message_offset"), f.lit(")"))
-        return decoded.withColumns(
+        told = decoded.withColumns(
             {
                 "_corrupt_record": f.when(~is_tombstone, f.col("_corrupt_record")),
                 "_corrupt_reason": f.when(~is_tombstone, f.concat("_corrupt_reason", place)),
             }
-        ).drop("value")
-
-    def _held_to_contract(self, decoded: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        )
         reason = rejected_by(self._feed, targets)
-        if reason is None:
-            return decoded
-        judged = decoded.withColumn("_rejected", reason)
+        if reason is not None:
+            judged = admitted(told).withColumn("_rejected", f.concat(reason, place))
+            told = self._without_rejected(judged, targets)
+        return told.drop("_value", "_text")
+
+    def _without_rejected(self, judged: DataFrame, targets: Sequence[Target]) -> DataFrame:
         is_kept = f.col("_rejected").isNull()
-        text = f.col("value").cast("string") if self._schema is None else f.base64("value")
         names = (*[target.name for target in targets], "_rescued_data")
         values = {name: f.when(is_kept, f.col(in_sql(name))) for name in names}
         whole = {
-            "_corrupt_record": f.when(is_kept, f.col("_corrupt_record")).otherwise(text),
+            "_corrupt_record": f.when(is_kept, f.col("_corrupt_record")).otherwise(f.col("_text")),
             "_corrupt_reason": f.coalesce("_rejected", "_corrupt_reason"),
         }
         return judged.withColumns(values | whole).drop("_rejected")
 
     def _json(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
-        lines = placed.withColumn("_line", f.col("value").cast("string"))
+        text = f.col("_value").cast("string")
+        lines = placed.withColumns({"_line": text, "_text": text})
         return json_rows(lines.withColumn("_is_legible", f.is_valid_utf8("_line")), (), targets)
 
     def _avro(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
-        value = f.col("value")
+        value = f.col("_value")
         if self._feed.external.has_schema_id:
-            value = f.expr(f"substr(value, {SCHEMA_ID_BYTES + 1})")
+            value = f.expr(f"substr(_value, {SCHEMA_ID_BYTES + 1})")
         assert self._schema is not None  # noqa: S101  # without a schema the message is JSON
         read = placed.withColumn("_bytes", value).withColumn(
             "_record", from_avro("_bytes", self._schema, {"mode": "PERMISSIVE"})
@@ -115,9 +119,10 @@ class Decoder:
         return flat.select(
             *values,
             rescued(others).alias("_rescued_data"),
-            f.when(~is_sound, f.base64("value")).alias("_corrupt_record"),
+            f.when(~is_sound, f.base64("_value")).alias("_corrupt_record"),
             f.when(~is_sound, f.lit(NOT_AVRO)).alias("_corrupt_reason"),
-            "value",
+            f.to_json("_record").alias("_text"),  # in words: in it, an erasure finds a person
+            "_value",
             *PASSED_ON,
         )
 

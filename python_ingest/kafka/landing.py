@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import StreamingQueryException
@@ -133,8 +134,11 @@ class TopicLander:
             batch = Batch(self._after + 1 + epoch, self._clock(), ())
             if batch.batch_id <= self._batches.landed_batch:
                 return
-            rows = self._decoder.rows(messages, self._bronze.targets)
-            check_contract(self._feed, rows, self._bronze.targets)
+            targets = self._bronze.targets
+            contents = [target.name for target in targets]
+            admitted = partial(self._bronze.admission.admitted, contents=contents)
+            rows = self._decoder.rows(messages, targets, admitted)
+            check_contract(self._feed, rows, targets)
             self._check_broken(rows)
             self._bronze.append(rows, batch)
             self._record(batch)

@@ -46,6 +46,7 @@ class LandedTopic(Outcome):
     def facts(self) -> dict[str, Any]:
         """The numbers of messages, and the time of the newest one."""
         return {
+            "feed": self.feed,
             "messages": self.messages,
             "broken": self.broken,
             "batches": self.batches,

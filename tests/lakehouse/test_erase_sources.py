@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from dev.servers.kafka import kafka
 from dev.servers.postgresql import postgres
+from python_ingest.feeds.external_topic import TopicContract
 from python_ingest.ops.erasures import ERASURE_KEY
 from tests.conftest import ONLY_TABLES, ROOT, content_of
 from tests.lakehouse.conftest import FixtureProject
@@ -157,3 +158,13 @@ def test_a_message_that_the_topic_still_has_keeps_its_place_alone(
         assert len(sources.rows("bronze.clicks", "_message_offset")) == 7
         assert sources.files_with(PERSON, "quandary", "click_again") == []
         assert all(verdict.holds for verdict in verify(sources.spark, ["clicks"]))
+
+        clicks = sources.project.feeds["clicks"]
+        external = clicks.external.model_copy(update={"contract": TopicContract(new_column="reject")})
+        strict = clicks.model_copy(update={"external": external})
+        send(click_more=hers | {"colour": 1}, click_9=other | {"colour": 2})
+        (outcome,) = land(sources.spark, sources.project, [strict])
+        assert (outcome.messages, outcome.broken) == (2, 2)
+        rejected = [row[0] for row in sources.rows("ops.rejected_records", "raw_record")]
+        assert json.dumps(other | {"colour": 2}) in rejected
+        assert sources.files_with(PERSON, "quandary", "click_more") == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from py4j.protocol import Py4JError
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from tidemark.base.archives import MEMBER
@@ -133,6 +133,8 @@ def iceberg_view(spark: SparkSession, view: str) -> str | None:
         None if there is no such view.
     """
     schema, _, name = view.partition(".")
+    if not name:
+        return None
     gateway: Any = spark.sparkContext._gateway
     folder = gateway.new_array(gateway.jvm.String, 1)
     folder[0] = schema
@@ -140,7 +142,7 @@ def iceberg_view(spark: SparkSession, view: str) -> str | None:
     try:
         catalog = spark._jsparkSession.sessionState().catalogManager().currentCatalog()
         return str(catalog.loadView(identifier).query())
-    except (AnalysisException, Py4JError):  # no such view, or a catalog without views
+    except (PySparkException, Py4JError):  # no such view, or a catalog without views
         return None
 
 

@@ -51,8 +51,7 @@ class SessionCatalog:
 
     def view(self, table: str) -> str | None:
         """Return the query of a view; None for a table."""
-        self.columns(table)
-        if table in self.views:
+        if self._is_there(table) and table in self.views:
             return self.views[table]
         if self.spark.catalog.getTable(table).tableType != "VIEW":
             return None

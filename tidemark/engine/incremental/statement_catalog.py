@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
+from sqlglot.errors import SqlglotError
 
 from tidemark.engine.incremental.analysis import Analysed
 from tidemark.engine.incremental.session_catalog import SessionCatalog, of_notation
@@ -125,10 +126,14 @@ class StatementCatalog:
 
 def _query_of(statement: str) -> str:
     """Return the query of a `create view`: what follows the first `as` that is in no parentheses."""
-    depth = 0
-    for token in sqlglot.tokenize(statement, dialect="spark"):
-        depth += (token.text == "(") - (token.text == ")")
-        if token.token_type == sqlglot.TokenType.ALIAS and not depth:
+    depth, kinds = 0, sqlglot.TokenType
+    try:
+        tokens = sqlglot.tokenize(statement, dialect="spark")
+    except SqlglotError as error:
+        raise Unsupported("a view that sqlglot cannot read") from error
+    for token in tokens:
+        depth += (token.token_type == kinds.L_PAREN) - (token.token_type == kinds.R_PAREN)
+        if token.token_type == kinds.ALIAS and not depth:
             return statement[token.end + 1 :]
     raise Unsupported("a view that Spark does not describe")
 

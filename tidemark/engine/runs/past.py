@@ -13,8 +13,8 @@ from tidemark.engine.checkpoints.state import State
 from tidemark.engine.incremental.pinning import named_tables, pinned
 from tidemark.engine.incremental.statement_catalog import catalog_of
 from tidemark.engine.runs.choosing import choose_run
-from tidemark.lake.delta_log import make_active
-from tidemark.lake.table_format import table_format
+from tidemark.lake.delta_log import has_jvm, make_active
+from tidemark.lake.table_format import iceberg_view, table_exists, table_format
 from tidemark.lake.versions_by_format import reading_at, versions_of
 
 if TYPE_CHECKING:
@@ -77,13 +77,16 @@ class Past:
 
     def _view(self, table: str) -> str | None:
         """Return the query of a view; None for a table."""
-        catalog = catalog_of(self._spark)
-        if catalog.columns(table) is None:
+        if table_exists(self._spark, table):
+            return catalog_of(self._spark).view(table)
+        view = iceberg_view(self._spark, table) if has_jvm(self._spark) else None
+        if view is None:
             raise TidemarkError(
                 f"{table} does not exist, so it cannot be read as of the run {self.run.label}.",
-                "Leave it out. A table that was dropped since then cannot be read any more.",
+                "Leave it out. A table that was dropped since then cannot be read any more; neither can a "
+                "view of Iceberg on a server.",
             )
-        return catalog.view(table)
+        return view
 
     def _pinned(self, name: str, view: str) -> str:
         """Return a view's query on tables as of the run."""
