@@ -58,8 +58,7 @@ FEATURES = (
     ),
     Feature(
         "`--defer`, `--favor-state`",
-        "works. Checkpoints name the table that was read, of any schema. On Iceberg, a model that reads a "
-        "deferred view is computed in full. [See below](#deferral)",
+        "works. Checkpoints name the table that was read, of any schema. [See below](#deferral)",
         DEFER,
         "--defer --defer-state --favor-state --state --deprecated-defer --deprecated-favor-state "
         "--deprecated-state",
