@@ -104,7 +104,8 @@ class TopicLander:
         checkpoint = Checkpoint(self._spark, self._bronze)
         self._catch_up()
         self._check_identity(checkpoint)
-        self._after, location = checkpoint.current(self._bronze.last_batch())
+        last = max(self._bronze.last_batch(), self._batches.landed_batch)
+        self._after, location = checkpoint.current(last)
         messages = (
             self._spark.readStream.format("kafka")
             .options(**spark_options(self._connection))
@@ -204,7 +205,7 @@ class TopicLander:
                 "Messages of the old topic that were not landed are lost. Run `tidemark land --accept-loss` "
                 "to land the new topic from its beginning.",
             )
-        checkpoint.begin_anew(self._bronze.last_batch())
+        checkpoint.begin_anew(max(self._bronze.last_batch(), self._batches.landed_batch))
         self._batches.check(SourceState(source_id=self._topic.identity), self._clock())
 
     def _starting(self) -> str:

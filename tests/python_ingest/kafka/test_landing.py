@@ -14,8 +14,10 @@ import fastavro
 import pytest
 
 from python_ingest.bronze.table import BronzeTable
+from python_ingest.kafka.checkpoint import FOLDER
 from tests.python_ingest.kafka.conftest import MakeTopic
 from tidemark.base.errors import LandingError
+from tidemark.lake.table_format import location_of
 
 pytestmark = [pytest.mark.R5, pytest.mark.formats(day="iceberg", night="delta iceberg")]
 
@@ -109,6 +111,22 @@ def test_avro_values_are_decoded_by_their_schema(make_topic: MakeTopic, tmp_path
     path.write_text("{}")
     with pytest.raises(LandingError, match="event.avsc cannot be read"):
         topic.land()
+
+
+def test_a_checkpoint_without_files_is_replaced(make_topic: MakeTopic) -> None:
+    """R5.1: `remove_orphan_files` leaves its folders alone; the record of batches has the offsets."""
+    topic = make_topic()
+    topic.send({"device_id": "a"}, {"device_id": "b"})
+    topic.send({"device_id": "c"}, partition=1)
+    topic.land()
+    folder = Path(location_of(topic.spark, topic.feed.table).removeprefix("file:")) / FOLDER
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.unlink()
+    topic.send({"device_id": "d"})
+    assert topic.land().messages == 1
+    topic.send({"device_id": "e"}, partition=1)
+    assert (topic.land().messages, topic.land().messages) == (1, 0)
+    assert topic.bronze("device_id", "_batch_id") == [("a", 1), ("b", 1), ("c", 1), ("d", 2), ("e", 3)]
 
 
 def test_more_partitions_are_followed(make_topic: MakeTopic) -> None:
