@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from python_ingest.bronze.rescued import Rescued
+from python_ingest.bronze.rescued import FIELDS, MISFIT, UNDECLARED, Rescued
 from python_ingest.feeds.declarations import Feed
 from python_ingest.ops.bronze_checks import Settled
 from tidemark.base.output import count_of, first_of
-
-FIELDS = 5  # names of fields in a message
 
 
 class Note(NamedTuple):
@@ -41,13 +39,13 @@ def rescued_notes(rescued: Rescued, unit: str) -> Iterator[Note]:
         unit: what a record is called: `record` or `message`.
     """
     kinds = (
-        (rescued.misfit_records, rescued.misfits, "with values that do not fit their columns"),
-        (rescued.undeclared_records, rescued.undeclared, "with fields that are not declared"),
+        (rescued.misfit_records, rescued.misfits, MISFIT),
+        (rescued.undeclared_records, rescued.undeclared, UNDECLARED),
     )
     for records, fields, what in kinds:
         if records:
             names = first_of([f"{name} ({number:,})" for name, number in fields.most_common()], FIELDS)
-            message = f"{count_of(records, unit)} {what}: {names}; see _rescued_data"
+            message = f"{count_of(records, unit)} with {what}: {names}; see _rescued_data"
             yield note("rescued", message, records=records, fields=dict(fields))
 
 

@@ -14,6 +14,8 @@ from python_ingest.bronze.columns import Target, sql_name
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+MISFIT, UNDECLARED = "values that do not fit their columns", "fields that are not declared"
+FIELDS = 5  # names of fields in a message
 COUNTED = 1000  # names of fields: files with more have data as names
 
 

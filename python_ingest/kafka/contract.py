@@ -9,17 +9,14 @@ from pyspark.sql import functions as f
 
 from python_ingest.bronze.columns import Target
 from python_ingest.bronze.contract import AGAINST
+from python_ingest.bronze.rescued import FIELDS, MISFIT, UNDECLARED
 from python_ingest.feeds.declarations import TopicFeed
 from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-NAMED = 5  # fields in a reason
-WORDS = {
-    "new_column": "fields that are not declared: ",
-    "type_change": "values that do not fit their columns: ",
-}
+WORDS = {"new_column": UNDECLARED, "type_change": MISFIT}
 
 
 def rejected_by(feed: TopicFeed, targets: Sequence[Target]) -> Column | None:
@@ -67,9 +64,11 @@ def _breaches(feed: TopicFeed, targets: Sequence[Target], policy: str) -> dict[s
     names = f.json_object_keys("_rescued_data")
     columns = f.array(*[f.lit(target.in_file) for target in targets]).cast("array<string>")
     fields = {"new_column": f.array_except(names, columns), "type_change": f.array_intersect(names, columns)}
-    listed = {kind: f.slice(f.array_sort(found), 1, NAMED) for kind, found in fields.items()}
+    listed = {kind: f.slice(f.array_sort(found), 1, FIELDS) for kind, found in fields.items()}
     return {
-        kind: f.when(f.size(found) > 0, f.concat(f.lit(AGAINST + WORDS[kind]), f.array_join(found, ", ")))
+        kind: f.when(
+            f.size(found) > 0, f.concat(f.lit(f"{AGAINST}{WORDS[kind]}: "), f.array_join(found, ", "))
+        )
         for kind, found in listed.items()
         if getattr(feed.external.contract, kind) == policy
     }

@@ -104,8 +104,7 @@ class TopicLander:
         checkpoint = Checkpoint(self._spark, self._bronze)
         self._catch_up()
         self._check_identity(checkpoint)
-        last = max(self._bronze.last_batch(), self._batches.landed_batch)
-        self._after, location = checkpoint.current(last)
+        self._after, location = checkpoint.current(self._last_batch())
         messages = (
             self._spark.readStream.format("kafka")
             .options(**spark_options(self._connection))
@@ -205,8 +204,12 @@ class TopicLander:
                 "Messages of the old topic that were not landed are lost. Run `tidemark land --accept-loss` "
                 "to land the new topic from its beginning.",
             )
-        checkpoint.begin_anew(max(self._bronze.last_batch(), self._batches.landed_batch))
+        checkpoint.begin_anew(self._last_batch())
         self._batches.check(SourceState(source_id=self._topic.identity), self._clock())
+
+    def _last_batch(self) -> int:
+        """Return the highest batch: rows of a recorded one may be gone from bronze."""
+        return max(self._bronze.last_batch(), self._batches.landed_batch)
 
     def _starting(self) -> str:
         state = self._batches.state
