@@ -37,7 +37,7 @@ class LandingOptions:
     """The options of a landing.
 
     Attributes:
-        replays: land rejected files and records again instead of new ones; only for feeds of files.
+        replays: land rejected files, records and messages again instead of new ones.
         compares_all: compare all rows of tables again.
         accepts_loss: continue if messages of a topic were lost.
     """
@@ -185,9 +185,9 @@ def _land_and_print(
 
 def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions) -> Outcome | None:
     land = LANDINGS[type(feed)]
-    if isinstance(feed, FileFeed):  # it shows its progress, and has records to land again
+    if isinstance(feed, FileFeed):  # it shows its progress
         return land(spark, feed, ops_schema, options)
-    if options.replays:
+    if options.replays and isinstance(feed, TableFeed):  # it has no rejected rows
         return None
     with output.status(f"landing {feed.name}"):
         return land(spark, feed, ops_schema, options)
@@ -204,7 +204,8 @@ def _land_table(spark: SparkSession, feed: TableFeed, ops_schema: str, options: 
 
 
 def _land_topic(spark: SparkSession, feed: TopicFeed, ops_schema: str, options: LandingOptions) -> Outcome:
-    return _topic_lander(spark, ops_schema, feed, options).land()
+    lander = _topic_lander(spark, ops_schema, feed, options)
+    return lander.replay() if options.replays else lander.land()
 
 
 LANDINGS: dict[type[Feed], Callable[..., Outcome]] = {  # a source is landed by one function

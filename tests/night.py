@@ -60,8 +60,8 @@ CASES = {
         "with its audit, undo, erasure and maintenance",
     ),
     "replay": Case(
-        "1 of 3 moments at which a replay of rejected records is killed",
-        "the two others",
+        "1 of 3 moments at which a replay of rejected records is killed, and 2 of 4 of one of rejected messages",
+        "the others",
     ),
     "query plans": Case(
         "Spark's adaptive query execution and generated code, which are on for users; Java's second compiler",

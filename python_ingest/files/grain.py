@@ -14,6 +14,7 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
+from python_ingest.files.formats.rescue import TIMES
 from python_ingest.ops.batch import Batch
 from tidemark.base.errors import LandingError
 from tidemark.base.output import count_of
@@ -110,7 +111,7 @@ def grain_of(
     hashed = f.when(~is_missing, f.xxhash64("_source_file", *versions))
     if _are_unique(readable.select(hashed.alias("hash")), number):
         return []
-    content = f.xxhash64(f.to_json(f.struct(*map(in_sql, contents), "_rescued_data")))
+    content = f.xxhash64(f.to_json(f.struct(*map(in_sql, contents), "_rescued_data"), TIMES))
     names = [f"_key_{number}" for number in range(len(versions))]
     by_content = readable.select(
         f.col("_source_file").alias("path"),

@@ -21,13 +21,13 @@ from python_ingest.files.formats.lines import is_legible
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.ops.batch import REPLAY, Batch, PlannedFile
 from python_ingest.ops.ingested_files import IngestedFiles
-from python_ingest.ops.rejected_records import Quarantine
+from python_ingest.ops.rejected_records import REJECTED, Quarantine
 from tidemark.base.clock import Clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-KEY = ("batch_id", "row_id")
+FIELDS = "__tidemark_fields"
 
 
 class Replayer:
@@ -68,8 +68,9 @@ class Replayer:
         waiting = self._quarantine.records(None)
         if waiting is None:
             return
-        read = self._parsed(waiting).groupBy(*KEY).agg(f.count("_corrupt_reason").alias("broken")).collect()
-        readable = [(row["batch_id"], row["row_id"]) for row in read if not row["broken"]]
+        keys = [*REJECTED.values()]
+        read = self._parsed(waiting).groupBy(*keys).agg(f.count("_corrupt_reason").alias("broken")).collect()
+        readable = [(batch, row) for batch, row, broken in read if not broken]
         outcome.waiting = len(read) - len(readable)
         if readable:
             plan = PlannedFile(REPLAY, len(readable), datetime(1970, 1, 1, tzinfo=UTC), None)
@@ -113,16 +114,16 @@ class Replayer:
             is_legible(f.col("raw_record")).alias("_is_legible"),
             f.col("path").alias("_source_file"),
             f.col("source_modified_at").alias("_source_modified_at"),
-            *KEY,
-            "fields",
+            *[f.col(name).alias(alias) for name, alias in REJECTED.items()],
+            f.col("fields").alias(FIELDS),
         )
         kinds = [row[0] for row in records.select("fields").distinct().collect()]
         parts = [
             reader.parse(
                 names,
-                lines.where(f.col("fields") == f.array(*map(f.lit, names)).cast("array<string>")),
+                lines.where(f.col(FIELDS) == f.array(*map(f.lit, names)).cast("array<string>")),
                 self._bronze.targets,
-            )
+            ).drop(FIELDS)
             for names in kinds
         ]
         return reduce(lambda one, other: one.unionByName(other), parts)

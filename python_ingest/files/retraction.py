@@ -20,6 +20,7 @@ from python_ingest.bronze.columns import in_sql
 from python_ingest.bronze.lost_rows import FILE
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
+from python_ingest.files.formats.rescue import TIMES
 from python_ingest.files.grain import key_columns
 from python_ingest.files.inspect_files import Examined
 from python_ingest.files.outcome import LandedFiles
@@ -165,7 +166,7 @@ class Retraction:
     def _changed(self, last: DataFrame, fresh: DataFrame | None) -> DataFrame:
         """Return the keys (`_key`) whose rows in one of the files are not the same as before."""
         names = [*(in_sql(target.name) for target in self._bronze.targets), "_rescued_data"]
-        content = f.xxhash64(f.to_json(f.struct(*names)))
+        content = f.xxhash64(f.to_json(f.struct(*names), TIMES))
 
         def contents(rows: DataFrame, *, was_there: bool) -> DataFrame:
             is_old = f.lit(was_there).alias("was_there")
@@ -184,7 +185,7 @@ class Retraction:
     def _with_key(self, rows: DataFrame) -> DataFrame:
         """Add `_key`, the values of the key as one text."""
         values = (value.alias(name) for name, value in key_columns(self._feed, rows).items())
-        return rows.withColumn("_key", f.to_json(f.struct(*values), {"ignoreNullFields": "false"}))
+        return rows.withColumn("_key", f.to_json(f.struct(*values), TIMES | {"ignoreNullFields": "false"}))
 
     @staticmethod
     def _of_files(rows: DataFrame, files: DataFrame) -> DataFrame:

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 WORDS = {"new_column": UNDECLARED, "type_change": MISFIT}
 
 
+def that_rejects(feed: TopicFeed) -> TopicFeed:
+    """Return a feed whose contract rejects the messages that could stop a batch."""
+    contract = feed.external.contract
+    policies = {kind: "reject" for kind in WORDS if getattr(contract, kind) == "fail"}
+    external = feed.external.model_copy(update={"contract": contract.model_copy(update=policies)})
+    return feed.model_copy(update={"external": external})
+
+
 def rejected_by(feed: TopicFeed, targets: Sequence[Target]) -> Column | None:
     """Return why the contract rejects a decoded message: NULL if it does not; None if it rejects none.
 

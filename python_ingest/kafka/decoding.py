@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Window
 from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro, to_avro
 from pyspark.sql.types import StructType
@@ -14,9 +15,11 @@ from pyspark.sql.types import StructType
 from python_ingest.bronze.columns import Target, in_sql
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.files.formats.json_records import json_rows
-from python_ingest.files.formats.rescue import rescued
+from python_ingest.files.formats.lines import is_legible
+from python_ingest.files.formats.rescue import TIMES, rescued
 from python_ingest.files.formats.typed import held_in
 from python_ingest.kafka.contract import rejected_by
+from python_ingest.ops.rejected_records import REJECTED
 from tidemark.base.errors import LandingError
 
 if TYPE_CHECKING:
@@ -24,14 +27,7 @@ if TYPE_CHECKING:
 
 SCHEMA_ID_BYTES = 5  # the prefix that a schema registry adds: a zero byte and the schema's id
 NOT_AVRO = "it does not match the Avro schema"
-PASSED_ON = (
-    "_message_key",
-    "_message_partition",
-    "_message_offset",
-    "_source_file",
-    "_source_modified_at",
-    "_row_number",
-)
+PLACE_BITS = 16  # of `_row_number`: the partition; those above are the offset
 
 
 class Decoder:
@@ -71,10 +67,55 @@ class Decoder:
             f.concat_ws("/", "topic", "partition").alias("_source_file"),
             f.col("timestamp").alias("_source_modified_at"),
             # unique in the topic: it has fewer than 2^16 partitions
-            (f.shiftleft("offset", 16) + f.col("partition")).alias("_row_number"),
+            (f.shiftleft("offset", PLACE_BITS) + f.col("partition")).alias("_row_number"),
         )
-        decoded = self._json(placed, targets) if self._schema is None else self._avro(placed, targets)
-        is_tombstone = f.col("_value").isNull()
+        decoded = self._values(placed, targets)
+        return self._judged(decoded, f.col("_value").isNull(), targets, admitted)
+
+    def again(
+        self, records: DataFrame, targets: Sequence[Target], admitted: Callable[[DataFrame], DataFrame]
+    ) -> DataFrame:
+        """Decode rejected messages again, from what is kept of them.
+
+        Args:
+            records: rows of `ops.rejected_records` with their `_message_key`.
+            targets: the bronze table's columns.
+            admitted: as for `rows`.
+
+        Returns:
+            As `rows` does, with the columns of REJECTED.
+        """
+        placed = records.select(
+            f.col("raw_record").alias("_value"),
+            "_message_key",
+            f.col("row_id").bitwiseAND(2**PLACE_BITS - 1).cast("int").alias("_message_partition"),
+            f.shiftright("row_id", PLACE_BITS).alias("_message_offset"),
+            f.col("path").alias("_source_file"),
+            f.col("source_modified_at").alias("_source_modified_at"),
+            (f.row_number().over(Window.orderBy("batch_id", "row_id")) - 1).alias("_row_number"),
+            *[f.col(name).alias(alias) for name, alias in REJECTED.items()],
+            f.startswith("reason", f.lit(NOT_AVRO)).alias("_is_bytes"),
+        )
+        texts, others = placed.where("not _is_bytes"), placed.where("_is_bytes")
+        values = others.withColumn("_value", f.try_to_binary("_value", f.lit("base64")))
+        # what is kept of bytes that are not UTF-8 has replacement characters
+        read = [_json(texts, is_legible(f.col("_value")), targets), self._values(values, targets)]
+        one, other = (part.drop("_value", "_is_bytes") for part in read)
+        return self._judged(one.unionByName(other), f.lit(False), targets, admitted)
+
+    def _values(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        if self._schema is not None:
+            return self._avro(placed, targets, self._schema)
+        return _json(placed, f.is_valid_utf8(f.col("_value").cast("string")), targets)
+
+    def _judged(
+        self,
+        decoded: DataFrame,
+        is_tombstone: Column,
+        targets: Sequence[Target],
+        admitted: Callable[[DataFrame], DataFrame],
+    ) -> DataFrame:
+        """Return decoded messages with their places in the reasons; rejected ones without values."""
         place = f.concat(f.lit(" (offset "), f.col("_message_offset"), f.lit(")"))
         told = decoded.withColumns(
             {
@@ -98,32 +139,27 @@ class Decoder:
         }
         return judged.withColumns(values | whole).drop("_rejected")
 
-    def _json(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
-        text = f.col("_value").cast("string")
-        lines = placed.withColumns({"_line": text, "_text": text})
-        return json_rows(lines.withColumn("_is_legible", f.is_valid_utf8("_line")), (), targets)
-
-    def _avro(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
+    def _avro(self, placed: DataFrame, targets: Sequence[Target], schema_text: str) -> DataFrame:
         value = f.col("_value")
         if self._feed.external.has_schema_id:
             value = f.expr(f"substr(_value, {SCHEMA_ID_BYTES + 1})")
-        assert self._schema is not None  # noqa: S101  # without a schema the message is JSON
         read = placed.withColumn("_bytes", value).withColumn(
-            "_record", from_avro("_bytes", self._schema, {"mode": "PERMISSIVE"})
+            "_record", from_avro("_bytes", schema_text, {"mode": "PERMISSIVE"})
         )
         schema = read.schema["_record"].dataType
         assert isinstance(schema, StructType)  # noqa: S101  # checked when the schema was read
-        flat = read.select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
-        values, others = held_in(targets, schema)
         is_sound = self._is_sound(schema)
+        flat = read.withColumns(
+            {"_is_sound": is_sound, "_record": f.when(is_sound, f.col("_record"))}
+        ).select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
+        values, others = held_in(targets, schema)
         return flat.select(
             *values,
             rescued(others).alias("_rescued_data"),
-            f.when(~is_sound, f.base64("_value")).alias("_corrupt_record"),
-            f.when(~is_sound, f.lit(NOT_AVRO)).alias("_corrupt_reason"),
-            f.to_json("_record").alias("_text"),  # in words: in it, an erasure finds a person
-            "_value",
-            *PASSED_ON,
+            f.when(~f.col("_is_sound"), f.base64("_value")).alias("_corrupt_record"),
+            f.when(~f.col("_is_sound"), f.lit(NOT_AVRO)).alias("_corrupt_reason"),
+            f.to_json("_record", TIMES).alias("_text"),  # in words: in it, an erasure finds a person
+            *placed.columns,
         )
 
     def _is_sound(self, schema: StructType) -> Column:
@@ -135,6 +171,12 @@ class Decoder:
             return f.coalesce(is_decoded, f.lit(False))  # lists and maps have several encodings
         again = f.when(is_decoded, to_avro("_record", str(self._schema)))
         return f.coalesce(again == f.col("_bytes"), f.lit(False))
+
+
+def _json(placed: DataFrame, is_sound: Column, targets: Sequence[Target]) -> DataFrame:
+    text = f.col("_value").cast("string")
+    lines = placed.withColumns({"_line": text, "_text": text, "_is_legible": is_sound})
+    return json_rows(lines, (), targets)
 
 
 def _avro_schema(feed: TopicFeed) -> str | None:

@@ -7,7 +7,6 @@ the last batch before it. So a repeated batch has the same number, and Delta ski
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -24,10 +23,12 @@ from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.contract import check_contract
 from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.outcome import LandedTopic
+from python_ingest.kafka.position import Position
+from python_ingest.kafka.replay import TopicReplayer
 from python_ingest.kafka.topic import spark_options, topic_of
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.bronze_checks import BronzeChecks
-from python_ingest.ops.ingested_batches import Batches, PlannedBatch, SourceState
+from python_ingest.ops.ingested_batches import Batches, PlannedBatch
 from python_ingest.ops.rejected_records import Quarantine
 from tidemark.base.clock import Clock, utc_now, utc_time
 from tidemark.base.connections import connection
@@ -70,6 +71,7 @@ class TopicLander:
         self._bronze = BronzeTable(spark, feed, ("_message_partition", "_message_offset"), ops_schema)
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.topic)
         self._quarantine = Quarantine(spark, ops_schema, feed.name)
+        self._replayer = TopicReplayer(feed, self._bronze, self._batches, self._quarantine, clock)
         checks = BronzeChecks(spark, ops_schema, feed.name)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._batches, checks)
         self._error: Exception | None = None
@@ -85,6 +87,15 @@ class TopicLander:
         self.finish(self.start())
         return self._outcome
 
+    def replay(self) -> LandedTopic:
+        """Land the rejected messages that can now be read; the broker is not asked.
+
+        Raises:
+            LandingError: when landed messages are missing from bronze.
+        """
+        self._replayer.replay(self._prepared(), self._outcome)
+        return self._outcome
+
     def start(
         self, *, follows: bool = False, on_batch: Callable[[LandedTopic], None] | None = None
     ) -> StreamingQuery:
@@ -97,19 +108,16 @@ class TopicLander:
         external = self._feed.external
         self._on_batch = on_batch
         self._topic = topic_of(self._feed.name, self._connection, external.topic)
-        self._bronze.prepare(self._batches.landed_batch)
-        if doubt := self._lost_rows.doubt():
-            self._outcome.settled = self._lost_rows.settle(doubt)
-            self._lost_rows.record(self._outcome.settled, self._clock())
-        checkpoint = Checkpoint(self._spark, self._bronze)
-        self._catch_up()
-        self._check_identity(checkpoint)
-        self._after, location = checkpoint.current(self._last_batch())
+        checkpoint, last_batch = self._prepared(), self._last_batch()
+        position = Position(self._feed, self._topic, self._batches, self._clock)
+        position.check_identity(checkpoint, last_batch, accepts_loss=self._accepts_loss)
+        position.begin(last_batch)
+        self._after, location = checkpoint.current(last_batch)
         messages = (
             self._spark.readStream.format("kafka")
             .options(**spark_options(self._connection))
             .option("subscribe", external.topic)
-            .option("startingOffsets", self._starting())  # used only by a new checkpoint
+            .option("startingOffsets", position.offsets)  # used only by a new checkpoint
             .option("maxOffsetsPerTrigger", external.max_messages)
             .option("maxRecordsPerPartition", PART_MESSAGES)  # few partitions keep all cores busy
             .option("failOnDataLoss", str(not self._accepts_loss).lower())
@@ -120,6 +128,18 @@ class TopicLander:
         return (
             stream.trigger(processingTime=every) if follows else stream.trigger(availableNow=True)
         ).start()
+
+    def _prepared(self) -> Checkpoint:
+        """Prepare bronze, record what an earlier run landed; return the checkpoint of the stream."""
+        self._bronze.prepare(self._batches.landed_batch)
+        if doubt := self._lost_rows.doubt():
+            self._replayer.take_back()
+            self._outcome.settled = self._lost_rows.settle(doubt)
+            self._lost_rows.record(self._outcome.settled, self._clock())
+        else:
+            self._replayer.finish(self._outcome)
+        self._catch_up()
+        return Checkpoint(self._spark, self._bronze)
 
     def finish(self, query: StreamingQuery) -> None:
         """Wait until the stream ends."""
@@ -161,7 +181,7 @@ class TopicLander:
             return
         if broken := sum(row["broken"] for row in found):
             paths = {
-                f"{self._feed.external.topic}/{row['_message_partition']}": None
+                f"{self._feed.external.topic}/{row['_message_partition']}": ()
                 for row in found
                 if row["broken"]
             }
@@ -186,38 +206,16 @@ class TopicLander:
         self._outcome.rescued.add(rescued)
         self._outcome.batches += 1
         if self._on_batch:
-            self._on_batch(LandedTopic(self._feed.name, number, broken, rescued, 1, until))
+            self._on_batch(LandedTopic(self._feed.name, number, broken, rescued, 1, until=until))
 
     def _catch_up(self) -> None:
         """Record the batches that an earlier run appended to bronze but did not record."""
         for number in range(self._batches.landed_batch + 1, self._bronze.last_batch() + 1):
             self._record(Batch(number, self._clock(), ()))
 
-    def _check_identity(self, checkpoint: Checkpoint) -> None:
-        known = self._batches.state.source_id
-        if known in (None, self._topic.identity):
-            return
-        if not self._accepts_loss:
-            raise LandingError(
-                f"Feed '{self._feed.name}': the topic '{self._feed.external.topic}' was deleted and "
-                "created again since it was landed. Nothing landed.",
-                "Messages of the old topic that were not landed are lost. Run `tidemark land --accept-loss` "
-                "to land the new topic from its beginning.",
-            )
-        checkpoint.begin_anew(self._last_batch())
-        self._batches.check(SourceState(source_id=self._topic.identity), self._clock())
-
     def _last_batch(self) -> int:
         """Return the highest batch: rows of a recorded one may be gone from bronze."""
         return max(self._bronze.last_batch(), self._batches.landed_batch)
-
-    def _starting(self) -> str:
-        state = self._batches.state
-        if not state.mark:
-            return self._feed.external.starts if state.source_id is None else "earliest"
-        numbers = map(str, range(self._topic.partitions))
-        offsets = {number: state.mark.get(number, -2) for number in numbers}  # -2: the earliest offset
-        return json.dumps({self._feed.external.topic: offsets})
 
     def _check_broken(self, rows: DataFrame) -> None:
         most = self._feed.external.max_rejected_share

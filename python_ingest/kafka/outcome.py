@@ -22,6 +22,8 @@ class LandedTopic(Outcome):
         broken: landed messages that could not be decoded, or that the contract rejects.
         rescued: values and fields landed now that are in no column but in `_rescued_data`.
         batches: number of batches.
+        replayed: rejected messages landed now.
+        waiting: rejected messages that were tried again and are still rejected.
         until: the time of the newest landed message.
     """
 
@@ -29,17 +31,24 @@ class LandedTopic(Outcome):
     broken: int = 0
     rescued: Rescued = field(default_factory=Rescued)
     batches: int = 0
+    replayed: int = 0
+    waiting: int = 0
     until: datetime | None = None
 
     @property
     def rows_landed(self) -> int:
-        """The number of messages: each is a row."""
-        return self.messages
+        """The number of messages, with rejected ones that landed now: each is a row."""
+        return self.messages + self.replayed
 
     @property
     def message(self) -> str:
         """What has landed, in one line."""
-        landed = f"{count_of(self.messages, 'message')} landed" if self.messages else "nothing new, skipped"
+        numbers = (
+            (self.messages, f"{count_of(self.messages, 'message')} landed"),
+            (self.replayed, f"{count_of(self.replayed, 'rejected message')} landed"),
+            (self.waiting, f"{count_of(self.waiting, 'message')} still rejected"),
+        )
+        landed = ", ".join(text for number, text in numbers if number) or "nothing new, skipped"
         return f"{landed}, up to {self.until:%Y-%m-%d %H:%M:%S}" if self.until else landed
 
     @property

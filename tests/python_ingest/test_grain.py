@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -88,6 +89,27 @@ def test_a_note_shows_few_files_and_no_personal_value() -> None:
     found_notes = list(notes(feed, found))
     assert len(found_notes) == 6
     assert found_notes[-1] == ("grain", "the same in 2 more files")
+
+
+def test_times_are_compared_by_all_their_digits(make_feed: MakeFeed) -> None:
+    """R1.4: records that a microsecond tells apart are not the same."""
+
+    def text(rows: str) -> str:
+        values = [{"id": name, "at": f"2025-01-01T00:00:00.00000{digit}Z"} for name, digit in rows.split()]
+        return "".join(f"{json.dumps(one)}\n" for one in values)
+
+    feed = make_feed(
+        {"id": "string", "at": "timestamp"},
+        "json",
+        key="id",
+        on_removed="retract",
+        on_change="reland",
+        max_removed_share=1,
+    )
+    feed.write("a.json", text("A1 A2 B1"))
+    assert [(one.differing, one.copies) for one in feed.land().grain] == [(2, 0)]
+    feed.write("a.json", text("A1 A2 B2"))
+    assert feed.land().retracted == 1
 
 
 @pytest.mark.parametrize(

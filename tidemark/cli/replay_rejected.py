@@ -1,8 +1,8 @@
-"""`tidemark replay-rejected`: land rejected files and records again."""
+"""`tidemark replay-rejected`: land rejected files, records and messages again."""
 
 from __future__ import annotations
 
-from python_ingest.feeds.declarations import FileFeed, choose
+from python_ingest.feeds.declarations import TableFeed, choose
 from python_ingest.land import LandingOptions
 from tidemark.base.errors import LandingError
 from tidemark.cli import landing
@@ -12,14 +12,14 @@ from tidemark.engine.project.session import warm_session
 
 
 def replay_rejected(feeds: Feeds = None) -> None:
-    """Land rejected files and records again, after a fix."""
+    """Land rejected files, records and messages again, after a fix."""
     lakehouse = opened()
     chosen = choose(lakehouse.feeds, feeds or [], lakehouse.invalid)
-    others = [feed.name for feed in chosen if not isinstance(feed, FileFeed)]
+    others = [feed.name for feed in chosen if isinstance(feed, TableFeed)]
     if feeds and others:
         raise LandingError(
-            f"Only what feeds of files rejected can land again; {', '.join(others)} is no such feed.",
-            "Correct the rows or messages at their source: they land as new ones.",
+            f"No rows of {', '.join(others)} are rejected: the feed reads a database's table.",
+            "Name only feeds of files and topics.",
         )
     spark = warm_session(lakehouse.root)
     invalid = lakehouse.invalid_among(feeds or [])

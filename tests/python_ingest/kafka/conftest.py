@@ -59,6 +59,9 @@ class Topic:
     def land(self, *, accepts_loss: bool = False) -> LandedTopic:
         return TopicLander(self.spark, self.feed, self.ops_schema, accepts_loss=accepts_loss).land()
 
+    def replay(self) -> LandedTopic:
+        return TopicLander(self.spark, self.feed, self.ops_schema).replay()
+
     def bronze(self, *columns: str) -> list[tuple[Any, ...]]:
         """Bronze's rows in the order of partition and offset."""
         table = self.spark.table(self.feed.table).orderBy(

@@ -15,9 +15,9 @@ from tidemark.project_with_feeds import ProjectWithFeeds
 pytestmark = pytest.mark.R1
 
 
-def test_a_topic_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.4: a topic's rejected messages do not land again; without names, the feeds of files do."""
-    topic = {"connector": "kafka", "connection": "stream", "topic": "payments"}
+def test_a_table_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.4: no rows of a table are rejected; without names, the other feeds land theirs again."""
+    table = {"connector": "postgresql", "connection": "shop", "table": "public.payments", "key": "id"}
     files = {"location": "data/raw/orders", "pattern": "*.json", "file_format": "json"}
     nodes = [
         {
@@ -27,7 +27,7 @@ def test_a_topic_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None
             "external": external,
             "columns": {"id": {"name": "id", "data_type": "string"}},
         }
-        for name, external in (("payments", topic), ("orders", files))
+        for name, external in (("payments", table), ("orders", files))
     ]
     project = ProjectWithFeeds(Path(), "ops", feeds=feeds_of(nodes))
     replayed: list[str] = []
@@ -38,10 +38,10 @@ def test_a_topic_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(command, "opened", lambda: project)
     monkeypatch.setattr(command, "warm_session", lambda root: None)
     monkeypatch.setattr(command.landing, "land", land)
-    with pytest.raises(LandingError, match="feeds of files rejected can land again; payments is no such"):
+    with pytest.raises(LandingError, match="No rows of payments are rejected"):
         command.replay_rejected(["orders", "payments"])
     assert replayed == []
     command.replay_rejected(["orders"])
     assert replayed == ["orders"]
     command.replay_rejected()
-    assert "payments" in replayed, "land leaves it out"
+    assert "payments" in replayed, "its landing leaves it out"

@@ -1,0 +1,108 @@
+"""Replay the rejected messages of a topic: those that can now be read land as a separate batch, exactly once.
+
+The batch is planned in `ops.ingested_batches`. A new checkpoint then begins behind its number, so that the
+stream cannot take it; the messages are marked in `ops.rejected_records`, appended to bronze and confirmed. If
+a run is killed in between, the next landing confirms the batch if it is in bronze, and removes the marks
+otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+
+from python_ingest.bronze.rescued import rescued_in
+from python_ingest.bronze.table import BronzeTable
+from python_ingest.feeds.declarations import TopicFeed
+from python_ingest.kafka.checkpoint import Checkpoint
+from python_ingest.kafka.contract import that_rejects
+from python_ingest.kafka.decoding import Decoder
+from python_ingest.kafka.outcome import LandedTopic
+from python_ingest.ops.ingested_batches import Batches, PlannedBatch
+from python_ingest.ops.rejected_records import KEY, REJECTED, Quarantine
+from tidemark.base.clock import Clock
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class TopicReplayer:
+    """Replays the rejected messages of one feed.
+
+    Args:
+        feed: the feed. What its contract lets stop a batch keeps a message waiting.
+        bronze: the table in which they land.
+        batches: the table that records the batch.
+        quarantine: the table of rejected messages.
+        clock: returns the time that becomes `_ingested_at`.
+    """
+
+    def __init__(
+        self,
+        feed: TopicFeed,
+        bronze: BronzeTable,
+        batches: Batches,
+        quarantine: Quarantine,
+        clock: Clock,
+    ) -> None:
+        self._decoder = Decoder(that_rejects(feed))
+        self._bronze = bronze
+        self._batches = batches
+        self._quarantine = quarantine
+        self._clock = clock
+
+    def replay(self, checkpoint: Checkpoint, outcome: LandedTopic) -> None:
+        """Land the messages that can now be read; all batches of bronze must be recorded before."""
+        waiting = self._quarantine.records(None)
+        if waiting is None:
+            return
+        read = self._decoded(waiting).select(*REJECTED.values(), f.col("_corrupt_reason").isNull()).collect()
+        readable = [(batch, row) for batch, row, is_sound in read if is_sound]
+        outcome.waiting = len(read) - len(readable)
+        if not readable:
+            return
+        planned = self._batches.plan(self._batches.state, self._clock(), above=self._bronze.last_batch())
+        checkpoint.begin_anew(planned.batch.batch_id)
+        self._quarantine.mark(readable, planned.batch)
+        records = self._quarantine.records(planned.batch.batch_id)
+        assert records is not None  # noqa: S101  # they were marked just now
+        self._bronze.append(self._decoded(records), planned.batch)
+        self._confirm(planned, outcome)
+
+    def finish(self, outcome: LandedTopic) -> None:
+        """Confirm a replay that an earlier run planned, or undo it if bronze does not have it."""
+        planned = self._batches.unfinished
+        if planned is not None and self._bronze.has(planned.batch):
+            self._confirm(planned, outcome)
+        elif planned is not None:
+            self._abandon(planned)
+
+    def take_back(self) -> None:
+        """Undo a replay that an earlier run planned, since an unknown number of its rows may be missing."""
+        planned = self._batches.unfinished
+        if planned is not None:
+            self._bronze.remove(planned.batch)
+            self._abandon(planned)
+
+    def _abandon(self, planned: PlannedBatch) -> None:
+        self._quarantine.unmark(planned.batch)
+        self._batches.abandon(planned)
+
+    def _confirm(self, planned: PlannedBatch, outcome: LandedTopic) -> None:
+        rows = self._bronze.rows(planned.batch)
+        count, rescued = rows.agg(f.count("*"), f.count("_rescued_data")).collect()[0]
+        self._batches.confirm(planned, count)
+        outcome.replayed += count
+        if rescued:
+            outcome.rescued.add(rescued_in(rows, self._bronze.targets))
+
+    def _decoded(self, records: DataFrame) -> DataFrame:
+        """Return rejected messages as rows of bronze, with REJECTED; the keys of messages are in bronze."""
+        landed = records.sparkSession.table(self._bronze.name).select(
+            f.col("_batch_id").alias("batch_id"), f.col("_row_number").alias("row_id"), "_message_key"
+        )
+        return self._decoder.again(records.join(landed, [*KEY], "left"), self._bronze.targets, self._admitted)
+
+    def _admitted(self, rows: DataFrame) -> DataFrame:
+        return self._bronze.admission.admitted(rows, [target.name for target in self._bronze.targets])
