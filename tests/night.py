@@ -60,7 +60,7 @@ CASES = {
         "with its audit, undo, erasure and maintenance",
     ),
     "replay": Case(
-        "1 of 3 moments at which a replay of rejected records is killed, and 2 of 4 of one of rejected messages",
+        "1 of 3 moments at which a replay of rejected records is killed, 3 of 4 of one of messages",
         "the others",
     ),
     "query plans": Case(
@@ -105,7 +105,7 @@ CASES = {
     ),
     "feeds": Case(
         "300 random feeds that are added, landed and built (`tests/fuzz/test_strange_feeds.py`)",
-        "2 of them; 600 random sample files that `tidemark add` reads (`test_sample_reading.py`)",
+        "1 of them; 600 random sample files that `tidemark add` reads (`test_sample_reading.py`)",
     ),
     "types": Case(
         "20 random tables with columns of any type and name on each format, others each night "

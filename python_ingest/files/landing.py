@@ -202,6 +202,8 @@ class Lander:
         batch = self._ingested_files.unfinished()
         if batch is None:
             return
+        if self._feed.external.on_lost_rows == "stop":
+            self._lost_rows.settle(doubt)  # the table may be restored, with this batch
         self._bronze.remove(batch)
         if batch.is_replay:
             self._quarantine.unmark(batch)

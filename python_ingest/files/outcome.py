@@ -74,7 +74,8 @@ class LandedFiles(OutcomeOfColumns):
     @property
     def facts(self) -> dict[str, Any]:
         """The numbers of files and rows."""
-        return {"files": self.files, "rows": self.rows, "known": self.known}
+        replay = {"replayed": self.replayed, "waiting": self.waiting}
+        return {"files": self.files, "rows": self.rows, "known": self.known, **replay}
 
     def notes(self, feed: Feed) -> Iterator[Note]:
         """Yield the broken, rescued, erased and retracted rows, and the files that did not land."""

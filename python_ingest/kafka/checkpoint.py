@@ -5,6 +5,7 @@ It is deleted together with the table.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOLDER = "_checkpoints"  # Delta ignores names that begin with `_`
+BEGUN = "begun"
 
 
 class Checkpoint:
@@ -42,20 +44,58 @@ class Checkpoint:
         """
         found = self._numbers()
         number = max(found) if found else last_batch
-        if last_batch > number and not self._has(number, last_batch - number - 1):
-            self.begin_anew(last_batch)
-            number = last_batch
+        if last_batch > number and last_batch - number - 1 not in self._epochs(number, "offsets"):
+            number = self.begin_anew(last_batch)
         return number, str(self._path(self._root, f"after-{number}").toString())
 
-    def begin_anew(self, last_batch: int) -> None:
-        """Make a new checkpoint the current one."""
-        folder = self._path(self._root, f"after-{last_batch}")
-        self._system.delete(folder, True)  # it has no batches
-        self._system.mkdirs(folder)
+    def begin_anew(self, last_batch: int) -> int:
+        """Make a new checkpoint the current one; return its number, which is higher if one of a replay is.
 
-    def _has(self, number: int, epoch: int) -> bool:
-        """Return whether a checkpoint has the offsets of an epoch, which Spark writes before the batch."""
-        return bool(self._system.exists(self._path(self._root, f"after-{number}/offsets/{epoch}")))
+        A folder of this number has no landed batches: they would be higher.
+        """
+        number = max([last_batch, *self._numbers()])
+        folder = self._path(self._root, f"after-{number}")
+        self._system.delete(folder, True)
+        self._system.mkdirs(folder)
+        self._system.create(self._path(folder, BEGUN)).close()  # object stores keep no empty folders
+        return number
+
+    def highest_batch(self) -> int:
+        """Return the highest number that a batch of the current checkpoint may have, with rows or without."""
+        number = max(self._numbers(), default=0)
+        return max([number, *(number + 1 + epoch for epoch in self._epochs(number, "offsets"))])
+
+    def passed(self, topic: str, last_batch: int) -> dict[str, int]:
+        """Return the offsets that the current checkpoint has passed, by partition; empty if it has none.
+
+        It knows partitions without rows, and the places of transactions behind the last row.
+
+        Args:
+            topic: the topic.
+            last_batch: the highest batch, in bronze or recorded.
+        """
+        number = max(self._numbers(), default=0)
+        begun = self._epochs(number, "offsets")
+        epochs = [last_batch - number - 1, *self._epochs(number, "commits")]
+        last = max((epoch for epoch in epochs if epoch in begun), default=None)
+        if last is None:
+            return {}
+        place = self._path(self._root, f"after-{number}/offsets/{last}")
+        stream = self._system.open(place)
+        try:
+            text = bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+        found: dict[str, dict[str, int]] = json.loads(text.splitlines()[-1])
+        return found.get(topic, {})
+
+    def _epochs(self, number: int, log: str) -> list[int]:
+        """Return the epochs in a log of a checkpoint."""
+        folder = self._path(self._root, f"after-{number}/{log}")
+        if not self._system.exists(folder):
+            return []
+        names = [str(status.getPath().getName()) for status in self._system.listStatus(folder)]
+        return [int(name) for name in names if name.isdigit()]
 
     def _numbers(self) -> list[int]:
         if not self._system.exists(self._root):

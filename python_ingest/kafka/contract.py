@@ -67,6 +67,24 @@ def check_contract(feed: TopicFeed, rows: DataFrame, targets: Sequence[Target]) 
         )
 
 
+def check_share(feed: TopicFeed, rows: DataFrame) -> None:
+    """Stop a batch with more rejected messages than its feed allows; if there is a limit, reads the rows.
+
+    Raises:
+        LandingError: if there are too many.
+    """
+    most = feed.external.max_rejected_share
+    if most is None:
+        return
+    found: Any = rows.agg(f.count("*"), f.count("_corrupt_reason"), f.min("_corrupt_reason")).first()
+    if found[1] > most * found[0]:
+        raise LandingError(
+            f"Feed '{feed.name}': {found[1]:,} of {found[0]:,} messages are rejected, so none of "
+            f"them landed (max_rejected_share: {most}). Example: {found[2]}.",
+            f"Fix the columns, the format or the contract in {feed.declared_in}, or raise the limit.",
+        )
+
+
 def _breaches(feed: TopicFeed, targets: Sequence[Target], policy: str) -> dict[str, Column]:
     """Return, for each kind that has the policy, what is wrong with a message; NULL if nothing is."""
     names = f.json_object_keys("_rescued_data")

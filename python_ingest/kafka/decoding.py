@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from python_ingest.bronze.columns import Target, in_sql
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.files.formats.json_records import json_rows
-from python_ingest.files.formats.lines import is_legible
+from python_ingest.files.formats.lines import ILLEGIBLE, is_legible
 from python_ingest.files.formats.rescue import TIMES, rescued
 from python_ingest.files.formats.typed import held_in
 from python_ingest.kafka.contract import rejected_by
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA_ID_BYTES = 5  # the prefix that a schema registry adds: a zero byte and the schema's id
 NOT_AVRO = "it does not match the Avro schema"
+NOT_JSON = "it is not JSON that matches the Avro schema"
+NO_KEY = "its row is no longer in bronze, nor is its key"
 PLACE_BITS = 16  # of `_row_number`: the partition; those above are the offset
 
 
@@ -95,13 +97,28 @@ class Decoder:
             (f.row_number().over(Window.orderBy("batch_id", "row_id")) - 1).alias("_row_number"),
             *[f.col(name).alias(alias) for name, alias in REJECTED.items()],
             f.startswith("reason", f.lit(NOT_AVRO)).alias("_is_bytes"),
+            # what is kept of bytes that are not UTF-8 has replacement characters
+            (~f.startswith("reason", f.lit(ILLEGIBLE)) | is_legible(f.col("raw_record"))).alias("_is_text"),
+            f.coalesce("has_key", f.lit(False)).alias("_has_key"),
         )
         texts, others = placed.where("not _is_bytes"), placed.where("_is_bytes")
         values = others.withColumn("_value", f.try_to_binary("_value", f.lit("base64")))
-        # what is kept of bytes that are not UTF-8 has replacement characters
-        read = [_json(texts, is_legible(f.col("_value")), targets), self._values(values, targets)]
-        one, other = (part.drop("_value", "_is_bytes") for part in read)
-        return self._judged(one.unionByName(other), f.lit(False), targets, admitted)
+        read = [self._texts(texts, targets), self._values(values, targets)]
+        one, other = (part.drop("_value", "_is_bytes", "_is_text") for part in read)
+        judged = self._judged(one.unionByName(other), f.lit(False), targets, admitted)
+        reason = f.coalesce("_corrupt_reason", f.when(~f.col("_has_key"), f.lit(NO_KEY)))
+        return admitted(judged.withColumn("_corrupt_reason", reason).drop("_has_key"))
+
+    def _texts(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
+        """Return rows of messages that are kept as text: JSON, also of a decoded Avro value."""
+        if self._schema is None:
+            return _json(placed, f.col("_is_text"), targets)
+        decoded = placed.select(from_avro(f.lit(b""), self._schema).alias("_record"))
+        schema: Any = decoded.schema["_record"].dataType
+        read = placed.withColumn("_record", f.from_json("_value", schema, TIMES))
+        again = f.to_json("_record", TIMES)  # in which a field that the schema does not have is missing
+        given, held = (f.to_json(f.try_parse_json(text)) for text in (f.col("_value"), again))
+        return _of_records(read, given == held, (f.col("_value"), NOT_JSON), targets)
 
     def _values(self, placed: DataFrame, targets: Sequence[Target]) -> DataFrame:
         if self._schema is not None:
@@ -148,19 +165,8 @@ class Decoder:
         )
         schema = read.schema["_record"].dataType
         assert isinstance(schema, StructType)  # noqa: S101  # checked when the schema was read
-        is_sound = self._is_sound(schema)
-        flat = read.withColumns(
-            {"_is_sound": is_sound, "_record": f.when(is_sound, f.col("_record"))}
-        ).select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
-        values, others = held_in(targets, schema)
-        return flat.select(
-            *values,
-            rescued(others).alias("_rescued_data"),
-            f.when(~f.col("_is_sound"), f.base64("_value")).alias("_corrupt_record"),
-            f.when(~f.col("_is_sound"), f.lit(NOT_AVRO)).alias("_corrupt_reason"),
-            f.to_json("_record", TIMES).alias("_text"),  # in words: in it, an erasure finds a person
-            *placed.columns,
-        )
+        bytes_kept = (f.base64("_value"), NOT_AVRO)
+        return _of_records(read, self._is_sound(schema), bytes_kept, targets).drop("_bytes")
 
     def _is_sound(self, schema: StructType) -> Column:
         """Return whether a record was decoded; without lists and maps, encoding it must give its bytes."""
@@ -177,6 +183,34 @@ def _json(placed: DataFrame, is_sound: Column, targets: Sequence[Target]) -> Dat
     text = f.col("_value").cast("string")
     lines = placed.withColumns({"_line": text, "_text": text, "_is_legible": is_sound})
     return json_rows(lines, (), targets)
+
+
+def _of_records(
+    read: DataFrame, is_sound: Column, kept: tuple[Column, str], targets: Sequence[Target]
+) -> DataFrame:
+    """Return rows of Avro records.
+
+    Args:
+        read: messages with their `_record`.
+        is_sound: whether it is the record of the message.
+        kept: what is kept of a message whose record it is not, and the reason.
+        targets: the bronze table's columns.
+    """
+    schema = read.schema["_record"].dataType
+    assert isinstance(schema, StructType)  # noqa: S101  # checked when the schema was read
+    sound = read.withColumn("_is_sound", f.coalesce(is_sound, f.lit(False)))
+    sound = sound.withColumn("_record", f.when(f.col("_is_sound"), f.col("_record")))
+    flat = sound.select("*", *[f.col(f"_record.{in_sql(name)}").alias(name) for name in schema.names])
+    values, others = held_in(targets, schema)
+    text, reason = kept
+    return flat.select(
+        *values,
+        rescued(others).alias("_rescued_data"),
+        f.when(~f.col("_is_sound"), text).alias("_corrupt_record"),
+        f.when(~f.col("_is_sound"), f.lit(reason)).alias("_corrupt_reason"),
+        f.to_json("_record", TIMES).alias("_text"),  # in words: in it, an erasure finds a person
+        *[name for name in read.columns if name != "_record"],
+    )
 
 
 def _avro_schema(feed: TopicFeed) -> str | None:

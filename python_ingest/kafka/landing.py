@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as f
@@ -20,7 +20,7 @@ from python_ingest.bronze.rescued import Rescued, rescued_in
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka.checkpoint import Checkpoint
-from python_ingest.kafka.contract import check_contract
+from python_ingest.kafka.contract import check_contract, check_share
 from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.kafka.position import Position
@@ -70,8 +70,10 @@ class TopicLander:
         self._decoder = Decoder(feed)
         self._bronze = BronzeTable(spark, feed, ("_message_partition", "_message_offset"), ops_schema)
         self._batches = Batches(spark, ops_schema, feed.name, feed.external.topic)
-        self._quarantine = Quarantine(spark, ops_schema, feed.name)
+        self._quarantine = Quarantine(spark, ops_schema, feed.name, names_fields=False)
         self._replayer = TopicReplayer(feed, self._bronze, self._batches, self._quarantine, clock)
+        self._identity: str | None = None  # of the topic, once it is known to be the one that landed
+        self._on_batch: Callable[[LandedTopic], None] | None = None
         checks = BronzeChecks(spark, ops_schema, feed.name)
         self._lost_rows = LostRows(spark, feed, self._bronze, self._batches, checks)
         self._error: Exception | None = None
@@ -107,11 +109,12 @@ class TopicLander:
         """
         external = self._feed.external
         self._on_batch = on_batch
-        self._topic = topic_of(self._feed.name, self._connection, external.topic)
+        topic = topic_of(self._feed.name, self._connection, external.topic)
         checkpoint, last_batch = self._prepared(), self._last_batch()
-        position = Position(self._feed, self._topic, self._batches, self._clock)
+        position = Position(self._feed, topic, self._batches, self._clock)
         position.check_identity(checkpoint, last_batch, accepts_loss=self._accepts_loss)
         position.begin(last_batch)
+        self._identity = topic.identity
         self._after, location = checkpoint.current(last_batch)
         messages = (
             self._spark.readStream.format("kafka")
@@ -133,9 +136,11 @@ class TopicLander:
         """Prepare bronze, record what an earlier run landed; return the checkpoint of the stream."""
         self._bronze.prepare(self._batches.landed_batch)
         if doubt := self._lost_rows.doubt():
-            self._replayer.take_back()
-            self._outcome.settled = self._lost_rows.settle(doubt)
-            self._lost_rows.record(self._outcome.settled, self._clock())
+            settled = self._lost_rows.settle(doubt)  # it may stop, and the table be restored
+            if self._replayer.take_back():
+                settled = self._lost_rows.settle(doubt)
+            self._outcome.settled = settled
+            self._lost_rows.record(settled, self._clock())
         else:
             self._replayer.finish(self._outcome)
         self._catch_up()
@@ -159,7 +164,7 @@ class TopicLander:
             admitted = partial(self._bronze.admission.admitted, contents=contents)
             rows = self._decoder.rows(messages, targets, admitted)
             check_contract(self._feed, rows, targets)
-            self._check_broken(rows)
+            check_share(self._feed, rows)
             self._bronze.append(rows, batch)
             self._record(batch)
         except TidemarkError as error:
@@ -187,13 +192,16 @@ class TopicLander:
             }
             self._quarantine.keep(rows, batch, self._bronze.identity(), paths)
         state = self._batches.state
-        mark = dict(state.mark or {}) | {str(row["_message_partition"]): row["last"] + 1 for row in found}
+        mark = dict(state.mark or {})
+        for row in found:
+            partition = str(row["_message_partition"])
+            mark[partition] = max(row["last"] + 1, mark.get(partition, 0))
         newest = max(utc_time(row["newest"]) for row in found)
         until = max(newest, state.last_processed_at) if state.last_processed_at else newest
         after = replace(
             state,
             mark=mark,
-            source_id=self._topic.identity,
+            source_id=self._identity or state.source_id,
             last_processed_at=until,
             read_at=batch.planned_at,
         )
@@ -216,19 +224,6 @@ class TopicLander:
     def _last_batch(self) -> int:
         """Return the highest batch: rows of a recorded one may be gone from bronze."""
         return max(self._bronze.last_batch(), self._batches.landed_batch)
-
-    def _check_broken(self, rows: DataFrame) -> None:
-        most = self._feed.external.max_rejected_share
-        if most is None:
-            return
-        found: Any = rows.agg(f.count("*"), f.count("_corrupt_reason"), f.min("_corrupt_reason")).first()
-        if found[1] > most * found[0]:
-            raise LandingError(
-                f"Feed '{self._feed.name}': {found[1]:,} of {found[0]:,} messages are rejected, so none of "
-                f"them landed (max_rejected_share: {most}). Example: {found[2]}.",
-                f"Fix the columns, the format or the contract in {self._feed.declared_in}, or raise the "
-                "limit.",
-            )
 
     def _stopped(self, error: StreamingQueryException) -> Exception:
         if self._error:

@@ -59,6 +59,8 @@ class LandedTopic(Outcome):
             "messages": self.messages,
             "broken": self.broken,
             "batches": self.batches,
+            "replayed": self.replayed,
+            "waiting": self.waiting,
             "until": self.until,
         }
 

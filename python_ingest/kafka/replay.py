@@ -8,6 +8,7 @@ otherwise.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
@@ -19,6 +20,7 @@ from python_ingest.kafka.checkpoint import Checkpoint
 from python_ingest.kafka.contract import that_rejects
 from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.outcome import LandedTopic
+from python_ingest.ops.erasures import REASON as ERASED
 from python_ingest.ops.ingested_batches import Batches, PlannedBatch
 from python_ingest.ops.rejected_records import KEY, REJECTED, Quarantine
 from tidemark.base.clock import Clock
@@ -47,6 +49,7 @@ class TopicReplayer:
         clock: Clock,
     ) -> None:
         self._decoder = Decoder(that_rejects(feed))
+        self._topic = feed.external.topic
         self._bronze = bronze
         self._batches = batches
         self._quarantine = quarantine
@@ -57,18 +60,29 @@ class TopicReplayer:
         waiting = self._quarantine.records(None)
         if waiting is None:
             return
-        read = self._decoded(waiting).select(*REJECTED.values(), f.col("_corrupt_reason").isNull()).collect()
-        readable = [(batch, row) for batch, row, is_sound in read if is_sound]
+        read = self._decoded(waiting).select(*REJECTED.values(), "_corrupt_reason").collect()
+        readable = [(batch, row) for batch, row, reason in read if reason in (None, ERASED)]
         outcome.waiting = len(read) - len(readable)
         if not readable:
             return
-        planned = self._batches.plan(self._batches.state, self._clock(), above=self._bronze.last_batch())
+        self._note_passed(checkpoint)
+        above = max(self._bronze.last_batch(), checkpoint.highest_batch())  # an epoch may have had no rows
+        planned = self._batches.plan(self._batches.state, self._clock(), above=above)
         checkpoint.begin_anew(planned.batch.batch_id)
         self._quarantine.mark(readable, planned.batch)
         records = self._quarantine.records(planned.batch.batch_id)
         assert records is not None  # noqa: S101  # they were marked just now
         self._bronze.append(self._decoded(records), planned.batch)
         self._confirm(planned, outcome)
+
+    def _note_passed(self, checkpoint: Checkpoint) -> None:
+        """Record how far the stream has read: the new checkpoint begins there."""
+        state = self._batches.state
+        last = max(self._bronze.last_batch(), self._batches.landed_batch)
+        mark = dict(state.mark or {})
+        for partition, offset in checkpoint.passed(self._topic, last).items():
+            mark[partition] = max(offset, mark.get(partition, 0))
+        self._batches.check(replace(state, mark=mark), self._clock())
 
     def finish(self, outcome: LandedTopic) -> None:
         """Confirm a replay that an earlier run planned, or undo it if bronze does not have it."""
@@ -78,12 +92,14 @@ class TopicReplayer:
         elif planned is not None:
             self._abandon(planned)
 
-    def take_back(self) -> None:
-        """Undo a replay that an earlier run planned, since an unknown number of its rows may be missing."""
+    def take_back(self) -> bool:
+        """Undo a replay that an earlier run planned, as some of its rows may be missing; return if it was."""
         planned = self._batches.unfinished
-        if planned is not None:
-            self._bronze.remove(planned.batch)
-            self._abandon(planned)
+        if planned is None:
+            return False
+        self._bronze.remove(planned.batch)
+        self._abandon(planned)
+        return True
 
     def _abandon(self, planned: PlannedBatch) -> None:
         self._quarantine.unmark(planned.batch)
@@ -100,7 +116,10 @@ class TopicReplayer:
     def _decoded(self, records: DataFrame) -> DataFrame:
         """Return rejected messages as rows of bronze, with REJECTED; the keys of messages are in bronze."""
         landed = records.sparkSession.table(self._bronze.name).select(
-            f.col("_batch_id").alias("batch_id"), f.col("_row_number").alias("row_id"), "_message_key"
+            f.col("_batch_id").alias("batch_id"),
+            f.col("_row_number").alias("row_id"),
+            "_message_key",
+            f.lit(True).alias("has_key"),
         )
         return self._decoder.again(records.join(landed, [*KEY], "left"), self._bronze.targets, self._admitted)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from tidemark.base.connections import Connection, variable
@@ -45,7 +45,8 @@ def topic_of(feed: str, to: Connection, name: str) -> Topic:
         found = admin.describe_topics(TopicCollection([name]), request_timeout=PATIENCE)[name].result()
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         places = {TopicPartition(name, one.id): latest for one in found.partitions}
-        ends = admin.list_offsets(places, request_timeout=PATIENCE)
+        level = IsolationLevel.READ_COMMITTED  # as Spark reads; the end of an open transaction is later
+        ends = admin.list_offsets(places, isolation_level=level, request_timeout=PATIENCE)
         offsets = {place.partition: answer.result().offset for place, answer in ends.items()}
     return Topic(str(found.topic_id), len(found.partitions), offsets)
 

@@ -47,10 +47,12 @@ class Quarantine(FeedTable):
         spark: the session.
         schema: the schema of the state tables.
         feed: the feed's name.
+        names_fields: whether a record can be read only with the columns of its file.
     """
 
-    def __init__(self, spark: SparkSession, schema: str, feed: str) -> None:
+    def __init__(self, spark: SparkSession, schema: str, feed: str, *, names_fields: bool = True) -> None:
         super().__init__(spark, schema, feed, "rejected_records", COLUMNS)
+        self._is_kept = "fields is not null" if names_fields else f"reason <> '{REASON}'"
 
     def keep(
         self, rows: DataFrame, batch: Batch, table_id: str, fields: Mapping[str, Sequence[str] | None]
@@ -98,7 +100,7 @@ class Quarantine(FeedTable):
         if not table_exists(self._spark, self._table):
             return None
         batch = "null" if replayed_batch is None else str(replayed_batch)
-        found = self._rows().where(f"replayed_batch <=> {batch} and fields is not null")
+        found = self._rows().where(f"replayed_batch <=> {batch} and {self._is_kept}")
         return None if found.isEmpty() else found
 
     def mark(self, keys: Sequence[tuple[int, int]], batch: Batch) -> None:

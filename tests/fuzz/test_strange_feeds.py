@@ -23,7 +23,7 @@ from tidemark.cli.landing import land
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = [pytest.mark.R1, pytest.mark.R5]
-FEEDS = 300 if is_night("feeds") else 2
+FEEDS = 300 if is_night("feeds") else 1
 GROUP = 20  # feeds in one project
 
 

@@ -14,7 +14,7 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.files.landing import Lander
 from python_ingest.ops.bronze_checks import BronzeChecks
 from python_ingest.ops.ingested_files import IngestedFiles
-from tests.conftest import ROOT, FeedFolder, MakeFeed, take_back
+from tests.conftest import ROOT, FeedFolder, MakeFeed, latest_version, take_back
 from tests.night import nightly
 from tidemark.base.errors import LandingError
 from tidemark.operate.status.feeds import feed_states
@@ -261,6 +261,22 @@ def test_a_batch_that_was_not_confirmed_is_planned_anew(
     assert people.rows("id", "_batch_id") == [("1", 1), ("2", 1), ("3", 3), ("4", 3)]
     reasons = people.spark.table(f"{people.ops_schema}.ingested_files").where("state = 'abandoned'")
     assert [row["reason"].startswith(reason) for row in reasons.collect()] == [True]
+
+
+@nightly("lost rows")
+def test_a_landing_that_stops_takes_nothing_back(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.5: the table may be restored with the batch that was not confirmed: it lands once."""
+    people.write("one.csv", ONE)
+    people.land()
+    people.write("two.csv", "id,name\n3,Cy\n")
+    _killed_before_confirming(people, monkeypatch)
+    before = latest_version(people.spark, people.feed.table)
+    people.spark.sql(f"delete from {people.feed.table} where id in ('1', '3')")
+    with pytest.raises(LandingError, match="missing 1 landed row"):
+        people.land()
+    take_back(people.spark, people.feed.table, before)
+    people.land()
+    assert [row[0] for row in people.rows("id")] == ["1", "2", "3"]
 
 
 def test_the_first_batch_taken_away_before_it_was_confirmed(

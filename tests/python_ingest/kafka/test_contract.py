@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from io import BytesIO
-from pathlib import Path
 
-import fastavro
 import pytest
 
 from python_ingest.bronze.contract import AGAINST
@@ -92,38 +89,6 @@ def test_a_contract_stops_the_landing(make_topic: MakeTopic) -> None:
     topic.feed = topic.feed.model_copy(update={"external": external})
     outcome = topic.land()
     assert (outcome.messages, outcome.broken, outcome.rescued.undeclared["colour"]) == (3, 1, 1)
-
-
-def test_values_of_avro_keep_it_too(make_topic: MakeTopic, tmp_path: Path) -> None:
-    """R1.4: a field of the schema that no column takes; the rejected record is kept as JSON."""
-    schema = {
-        "type": "record",
-        "name": "event",
-        "fields": [{"name": "device_id", "type": "string"}, {"name": "colour", "type": ["null", "string"]}],
-    }
-    (tmp_path / "event.avsc").write_text(json.dumps(schema))
-
-    def encoded(value: dict[str, object]) -> bytes:
-        out = BytesIO()
-        fastavro.schemaless_writer(out, fastavro.parse_schema(schema), value)
-        return out.getvalue()
-
-    topic = make_topic(
-        value_format="avro",
-        avro_schema=str(tmp_path / "event.avsc"),
-        contract={"new_column": "reject"},
-    )
-    red = encoded({"device_id": "b", "colour": "red"})
-    topic.send(encoded({"device_id": "a", "colour": None}), red)
-    topic.land()
-    assert topic.bronze("device_id", "_corrupt_reason", "_corrupt_record") == [
-        ("a", None, None),
-        (
-            None,
-            f"{AGAINST}fields that are not declared: colour (offset 1)",
-            '{"device_id":"b","colour":"red"}',
-        ),
-    ]
 
 
 @pytest.mark.parametrize("contract", [{"new_column": "evolve"}, {"missing_column": "fail"}])

@@ -17,6 +17,7 @@ from tidemark.engine.incremental.unsupported import Unsupported
 
 NESTED = ("array", "struct", "map", "variant", "interval")
 FLOATING = ("float", "double")
+MAX_READINGS = 2_500  # of tables in a statement: the changes at each place are joined with all other places
 
 
 def choose_plan(root: Node, request: Request) -> Plan:
@@ -34,7 +35,9 @@ def choose_plan(root: Node, request: Request) -> Plan:
     if not reads(root, request.changed):
         return full(request, "a source that the query does not read")
     are_compared = all(is_own_form(request.types.get(name, "")) for name in request.key)
-    if request.is_clean and not request.partition and are_compared:
+    read = [leaf.table for leaf in leaves(root)]
+    moved = sum(table in request.changed for table in read)
+    if request.is_clean and moved * len(read) <= MAX_READINGS and not request.partition and are_compared:
         for choose in (_by_rows, _by_folding):
             try:
                 plan = choose(root, request)

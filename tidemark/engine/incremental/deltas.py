@@ -97,12 +97,13 @@ def _of_block(block: Block, changed: frozenset[str], known: Known) -> list[exp.Q
         after = items[items.index(item) + 1 :]
         if item.side not in LINEAR or any(other.side in ("right", "full") for other in after):
             raise Unsupported("an outer, semi or anti join whose source changed", item.on)
+    deltas = [delta(item.node, changed, known) for item in moved]
     terms: list[exp.Query] = []
     for index, item in enumerate(moved):
         rows = {alias: render(child, present) for alias, child in block.children()}
         for later in moved[index + 1 :]:
             rows[later.alias] = render(later.node, previous)
-        rows[item.alias] = delta(item.node, changed, known)
+        rows[item.alias] = deltas[index]
         select = fill(block, changes_first(block, item.alias, known), rows)
         if len(block.items) > 1 and is_row_by_row(item.node) and reads(item.node, known.few):
             select = sent_to_all_tasks(select, item.alias)

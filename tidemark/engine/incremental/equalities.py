@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from sqlglot import exp
 
 from tidemark.engine.incremental.safety import OF_MOMENTS, WHOLE
-from tidemark.engine.incremental.tree import Block, Item, Node, conjuncts, tables_of
+from tidemark.engine.incremental.tree import MAX_NODES, Block, Item, Node, conjuncts, tables_of
 
 NEVER = "*"
 SIMPLE = {
@@ -82,7 +82,7 @@ def null_supplied(block: Block) -> set[str]:
     return found
 
 
-@lru_cache(maxsize=500)  # a search for touched columns asks for those of a block hundreds of times
+@lru_cache(maxsize=MAX_NODES)
 def equalities(block: Block) -> tuple[Equality, ...]:
     """Return the equalities of a block's joins, conditions and correlated subqueries, each both ways."""
     found = [one for part in block.where for one in _both_ways(part, block, lambda one, other: "")]

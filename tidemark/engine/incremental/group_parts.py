@@ -38,11 +38,16 @@ class _Parts:
 
 
 def without_expressions(block: Block) -> Peeled | None:
-    """Peel expressions of aggregates, HAVING and windows over groups off the aggregates themselves."""
+    """Peel expressions of aggregates, HAVING and windows over groups off the aggregates themselves.
+
+    So is a mean of all rows: there are no smaller groups to compute it again for.
+    """
     shape, calls = Shape(block), aggregates_of(block.select)
+    has_mean = any(isinstance(_function(call), exp.Avg) for call in calls)
     is_plain = (
         not block.select.args.get("having")
         and not shape.partitions
+        and not (shape.groups == [] and has_mean)
         and all(one in (shape.groups or ()) or one in calls for one in block.outputs.values())
     )
     return None if is_plain else with_counts(block)

@@ -36,7 +36,7 @@ def under(expression: exp.Expr, alias: str) -> exp.Expr:
         column.type = part.type
         return column
 
-    return expression.copy().transform(renamed)
+    return expression.transform(renamed)
 
 
 def side_of_pair(block: Block, part: exp.Coalesce, inside: str) -> exp.Expr | None:

@@ -85,12 +85,14 @@ def without_limit(block: Block) -> Peeled | None:
 
 
 def without_hidden_keys(block: Block) -> Peeled | None:
-    """Give the core the keys of GROUP BY and of windows that the select leaves out."""
+    """Give the core the keys of GROUP BY, of windows and of full joins that the select leaves out."""
     arguments = block.select.args
     if arguments.get("distinct") or has_levels(block) or is_limited(block):
         return None
     shape = Shape(block)
     wanted = [*(shape.groups or ()), *(key for keys in shape.partitions for key in keys)]
+    if shape.row_by_row and any(item.side == "full" for item in block.items.values()):
+        wanted += _joined_by(block)
     if any(one.find(exp.AggFunc, exp.Window, exp.Placeholder) for one in wanted):
         return None
     given = list(block.outputs.values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -16,7 +17,7 @@ from tidemark.engine.incremental.join_order import sent_to_all_tasks
 from tidemark.engine.incremental.readings import changed_rows, present, previous
 from tidemark.engine.incremental.shape import HIDING_WINDOW, Shape, is_row_by_row
 from tidemark.engine.incremental.trace import ROW, Tracer
-from tidemark.engine.incremental.tree import Block, Leaf, Node, leaves, reads, render
+from tidemark.engine.incremental.tree import MAX_NODES, Block, Leaf, Node, leaves, reads, render
 from tidemark.engine.incremental.unsupported import Unsupported
 
 
@@ -72,9 +73,9 @@ class Regions:
         """
 
         def read(leaf: Leaf) -> exp.Query:
-            query = present(leaf)
+            query, tracer = present(leaf), Tracer(self.root, leaf)
             for name in self.columns:
-                trace = Tracer(self.root, leaf).column(name)
+                trace = tracer.column(name)
                 if trace is not None:
                     bare = trace.transform(
                         lambda part: (
@@ -120,7 +121,7 @@ def choose_regions(
     key = [name for name in key if name in columns]
     others = [name for name in root.names if name in columns and name not in key]
     names = [*key, *others]
-    traces = {name: [Tracer(root, leaf).column(name) for leaf in every] for name in names}
+    traces = {name: _traces(root, name) for name in names}
     directly = {
         name: [leaf for leaf, trace in zip(every, traces[name], strict=True) if trace is not None]
         for name in names
@@ -139,8 +140,10 @@ def choose_regions(
         by_join = [
             name
             for name in some
-            if _varies([Tracer(root, leaf, may_join=True).column(name) for leaf in every])
-            and all(_traces(root, leaf, name, may_join=True) for leaf in moved)
+            if _varies(traces_by_join := _traces(root, name, may_join=True))
+            and all(
+                trace is not None for leaf, trace in zip(every, traces_by_join, strict=True) if leaf in moved
+            )
         ]
         if by_join:
             far = {leaf.table for leaf in moved for name in by_join if leaf not in directly[name]}
@@ -182,8 +185,15 @@ def _why(root: Node, moved: Sequence[Leaf], key: Sequence[str], may_join: bool) 
     return (others or found)[0]
 
 
-def _traces(root: Node, leaf: Leaf, name: str, *, may_join: bool = False) -> bool:
-    return Tracer(root, leaf, may_join).column(name) is not None
+@lru_cache(maxsize=MAX_NODES)  # they are the same whichever tables have changed
+def _traces(root: Node, name: str, *, may_join: bool = False) -> Traces:
+    tracers = [Tracer(root, leaf, may_join=True) for leaf in leaves(root)] if may_join else _tracers(root)
+    return tuple(tracer.column(name) for tracer in tracers)
+
+
+@lru_cache(maxsize=100)  # without joins, what one column needs of another is found once
+def _tracers(root: Node) -> list[Tracer]:
+    return [Tracer(root, leaf) for leaf in leaves(root)]
 
 
 def _changed_leaves(root: Node, changed: Iterable[str]) -> list[Leaf]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from sqlglot import exp
 
-from tidemark.engine.incremental.tree import Block, Leaf, Node, SetOperation
+from tidemark.engine.incremental.tree import MAX_NODES, Block, Leaf, Node, SetOperation
 from tidemark.engine.incremental.unsupported import Unsupported, as_written
 
 HIDING_WINDOW = "a window by"
@@ -89,6 +90,7 @@ def refuse_set_operation(node: SetOperation) -> None:
         raise Unsupported("union by name", node.operation)
 
 
+@lru_cache(maxsize=MAX_NODES)
 def _groups(block: Block) -> list[exp.Expr] | None:
     group = block.select.args.get("group")
     if group is None:
@@ -114,8 +116,9 @@ def has_aggregate(expression: exp.Expr) -> bool:
     return False
 
 
-def _windows(block: Block) -> Iterator[exp.Window]:
-    yield from block.select.find_all(exp.Window)
+@lru_cache(maxsize=MAX_NODES)
+def _windows(block: Block) -> tuple[exp.Window, ...]:
+    return tuple(block.select.find_all(exp.Window))
 
 
 def _is_of(expression: exp.Expr, keys: list[exp.Expr]) -> bool:

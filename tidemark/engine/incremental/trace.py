@@ -80,6 +80,7 @@ class Tracer:
     joins: dict[tuple[int, str], Join] = field(default_factory=dict)
     why: Unsupported | None = None
     numbers: Iterator[int] = field(default_factory=count)
+    found: dict[tuple[int, str], exp.Expr | Unsupported] = field(default_factory=dict)
 
     def column(self, name: str) -> exp.Expr | None:
         """Return the trace of a column of the result, or None; `why` then says what prevents it."""
@@ -91,6 +92,21 @@ class Tracer:
             return None
 
     def _output(self, node: Node, name: str) -> exp.Expr:
+        """Return a column of a query over the changed row; without joins, each is found once."""
+        if self.may_join:
+            return self._found(node, name)
+        place = id(node), name
+        if place not in self.found:
+            try:
+                self.found[place] = self._found(node, name)
+            except Unsupported as why:
+                self.found[place] = why
+        found = self.found[place]
+        if isinstance(found, Unsupported):
+            raise found.with_traceback(None)
+        return found.copy()
+
+    def _found(self, node: Node, name: str) -> exp.Expr:
         if isinstance(node, Leaf):
             column = exp.column(name, table=ROW, quoted=True)
             column.type = exp.DataType.build(node.columns[name], dialect="spark")
@@ -123,7 +139,9 @@ class Tracer:
                 return self._column(Place(block, inside, place.seen), side) if side is not None else part
             return self._column(place, part) if isinstance(part, exp.Column) else part
 
-        return expression.copy().transform(replaced)
+        if isinstance(expression, exp.Column):
+            return self._column(place, expression)
+        return expression.transform(replaced)
 
     def _column(self, place: Place, column: exp.Expr) -> exp.Expr:
         block, inside = place.block, place.inside

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Union
 
 from sqlglot import exp
@@ -16,6 +17,7 @@ from sqlglot.optimizer.scope import Scope
 from tidemark.engine.incremental.unsupported import Unsupported, name_of
 
 Node = Union["Leaf", "Block", "SetOperation"]
+MAX_NODES = 5_000  # of which what is asked hundreds of times is kept; a tree does not change once it is built
 
 
 @dataclass(eq=False)
@@ -124,11 +126,12 @@ def type_of(node: Node, index: int) -> str | None:
 
 def leaves(node: Node) -> Iterator[Leaf]:
     """Yield the tables that a query reads, once for each place where it reads them."""
-    if isinstance(node, Leaf):
-        yield node
-    else:
-        for _, child in node.children():
-            yield from leaves(child)
+    return iter((node,) if isinstance(node, Leaf) else _leaves_below(node))
+
+
+@lru_cache(maxsize=MAX_NODES)
+def _leaves_below(node: Block | SetOperation) -> tuple[Leaf, ...]:
+    return tuple(leaf for _, child in node.children() for leaf in leaves(child))
 
 
 def reads(node: Node, tables: Collection[str]) -> bool:

@@ -86,7 +86,6 @@ def _row_by_row(patch: pytest.MonkeyPatch) -> None:
 
 
 def _inner(patch: pytest.MonkeyPatch) -> None:
-    equalities.equalities.cache_clear()
     for place in (trace, equalities, links):
         if hasattr(place, "null_supplied"):
             patch.setattr(place, "null_supplied", lambda block: set())
@@ -151,8 +150,16 @@ RULES: dict[str, Break] = {
 def broken(rule: str) -> Iterator[None]:
     """Break a rule while the context is open."""
     with pytest.MonkeyPatch.context() as patch:
+        forget()
         RULES[rule](patch)
         yield
+    forget()
+
+
+def forget() -> None:
+    """Forget what was found about queries with other rules."""
+    for found in (equalities.equalities, regions._traces, regions._tracers):
+        found.cache_clear()
 
 
 def queries(seed: object) -> Iterator[Relation]:

@@ -165,3 +165,18 @@ def test_the_largest_source_is_joined_with_the_changed_rows_themselves() -> None
             {f"shop.{n}": {"present": n, "previous": n, "changes": n} for n in "abc"}
         )
         assert "".join(re.findall(r"\) AS `(\w)`", sql)) == order
+
+
+def test_a_query_that_reads_a_table_hundreds_of_times_is_planned() -> None:
+    """R2.3: as CTEs that read each other twice do; changes of many places are not joined with all others."""
+    for levels, way in ((4, "folded"), (8, "regions")):
+        parts = ["level_0 as (select id, kind from shop.a)"]
+        for level in range(levels):
+            parts.append(
+                f"level_{level + 1} as (select a.id, a.kind + b.kind as kind from level_{level} as a "
+                f"join level_{level} as b on a.id = b.id)"
+            )
+        sql = f"with {', '.join(parts)} select id, count(*) as rows from level_{levels} group by id"
+        types = {"id": "int", "rows": "bigint"}
+        plan = choose_plan(parse(sql, Chain()).tree, Request(("id",), types, frozenset({"shop.a"})))
+        assert (plan.way, plan.columns) == (way, ("id",))

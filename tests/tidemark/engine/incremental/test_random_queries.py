@@ -12,6 +12,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from tests.tidemark.engine.incremental.broken_rules import forget
 from tests.tidemark.engine.incremental.random_queries import TABLES, Relation, random_query
 from tidemark.engine.incremental import deltas, equalities, folding, regions, shape, trace
 from tidemark.engine.incremental.parse import parse
@@ -200,8 +201,10 @@ def test_a_wrong_rewrite_is_found(
     if wrong is None:
         right = folding._new_value
         wrong = lambda *given: (right(*given)[0], None)  # noqa: E731
+    forget()
     monkeypatch.setattr(place, attribute, wrong)
     assert tried(few_partitions, model, changed, number=40).differing
+    forget()
 
 
 def test_equalities_are_read_both_ways() -> None:

@@ -61,9 +61,16 @@ SPLIT = {
     "from shop.sales group by product": ("folded", "full"),
     "select sale_id from shop.sales where product not in "
     "(select product from shop.products where family = 'a')": ("folded", "rows", "rows", "full"),
-    "select sale_id from shop.sales where pieces > (select avg(score) from shop.returns)": ("full", "full"),
+    "select sale_id from shop.sales where pieces > (select avg(score) from shop.returns)": (
+        "folded",
+        "rows",
+        "full",
+    ),
     "select sale_id, amount from (select * from (select * from shop.sales) as a) as b "
     "order by amount, sale_id limit 2": ("rows", "full"),
+    "select sales.pieces, returns.score from shop.sales full join shop.returns "
+    "on sales.sale_id = returns.sale_id and sales.day = returns.day": ("regions", "rows"),
+    "select avg(amount) as mean, count(*) as sales from shop.sales": ("folded", "rows"),
 }
 
 
