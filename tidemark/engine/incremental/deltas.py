@@ -100,15 +100,15 @@ def _of_block(block: Block, changed: frozenset[str], known: Known) -> list[exp.Q
     deltas = [delta(item.node, changed, known) for item in moved]
     terms: list[exp.Query] = []
     for index, item in enumerate(moved):
-        rows = {alias: render(child, present) for alias, child in block.children()}
-        for later in moved[index + 1 :]:
-            rows[later.alias] = render(later.node, previous)
-        rows[item.alias] = deltas[index]
+        later = {one.alias for one in moved[index + 1 :]}
+        rows = {item.alias: deltas[index]}
+        for alias, child in block.children():
+            if alias != item.alias:
+                rows[alias] = render(child, previous if alias in later else present)
         select = fill(block, changes_first(block, item.alias, known), rows)
         if len(block.items) > 1 and is_row_by_row(item.node) and reads(item.node, known.few):
             select = sent_to_all_tasks(select, item.alias)
         select.set("order", None)
-        terms.append(
-            select.select(exp.alias_(exp.column(SIGN, table=item.alias, quoted=True), SIGN, quoted=True))
-        )
+        sign = exp.alias_(exp.column(SIGN, table=item.alias, quoted=True), SIGN, quoted=True)
+        terms.append(select.select(sign, copy=False))
     return terms

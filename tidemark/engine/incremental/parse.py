@@ -209,7 +209,8 @@ def _inline(query: exp.Expr, ready: Mapping[str, exp.Expr]) -> None:
     for table in list(query.find_all(exp.Table)):
         if not table.db and table.name in ready:
             below = ready[table.name].copy()
-            table.replace(below.subquery(exp.to_identifier(table.alias_or_name, quoted=True)))  # type: ignore
+            name = exp.to_identifier(table.alias_or_name, quoted=True)
+            table.replace(below.subquery(name, copy=False))  # type: ignore[attr-defined]
 
 
 def _renamed(cte: exp.CTE) -> exp.Expr:

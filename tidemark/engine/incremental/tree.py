@@ -236,11 +236,12 @@ def render(node: Node, leaf: Callable[[Leaf], exp.Query]) -> exp.Query:
 
 
 def fill(block: Block, select: exp.Select, queries: dict[str, exp.Query]) -> exp.Select:
-    """Put queries in the place of a SELECT's placeholders, by their alias."""
+    """Put queries in the place of a SELECT's placeholders, by their alias; they become a part of it."""
     for holder in [select.args.get("from_"), *(select.args.get("joins") or [])]:
         if holder is not None:
             alias = holder.this.alias_or_name
-            holder.this.replace(queries[alias].subquery(exp.to_identifier(alias, quoted=True)))
+            below = queries[alias].subquery(exp.to_identifier(alias, quoted=True), copy=False)
+            holder.this.replace(below)
     for placeholder in list(select.find_all(exp.Placeholder)):
         if placeholder.this in queries:
             placeholder.replace(queries[placeholder.this])
