@@ -14,7 +14,7 @@ help: ## list the targets
 
 setup: .venv/.ready .jars/.ready ## create the virtual environment and download the jars, once
 
-demo: setup ## land the real purchase log in lake/ month by month, build its models, prove every table
+demo: .venv/.run .jars/.ready ## land the real purchase log in lake/ month by month, build its models, prove every table
 	@$(QUICK_JAVA) $(BIN)/tidemark demo
 
 tour: setup ## show R1 to R5 on small examples in lake-tour/, with its own PostgreSQL if it is installed
@@ -76,10 +76,13 @@ site: setup ## build the site of docs/ in target/docs/
 schedule: setup ## start Dagster: the daily schedule, the sensor for new files, a web page on port 3000
 	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev
 
-lock: setup ## update requirements.lock from pyproject.toml
+lock: setup ## update the locks from pyproject.toml
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
 		--no-strip-extras --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--quiet --output-file requirements.lock
+	@printf 'setuptools>=77\n' | $(BIN)/uv pip compile pyproject.toml - --extra erase --extra lineage --extra report \
+		--constraint requirements.lock --universal --python-version 3.11 --no-strip-extras --generate-hashes --no-annotate \
+		--no-emit-index-url --custom-compile-command "make lock" --quiet --output-file requirements-run.lock
 	@printf 'dbt-core>=1.11.14,<1.12\ndbt-semantic-interfaces>=0.9,<0.10\n' | $(BIN)/uv pip compile - --no-deps --universal \
 		--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 		--custom-compile-command "make lock" --quiet --output-file requirements-dbt-1.11.lock
@@ -106,15 +109,21 @@ classes: .jars/classes.jsa ## archive the classes that Spark loads, so that Spar
 clean: ## delete everything that was created here, including the lakes
 	@rm -rf .venv .venv-bench .venv-dbt-1.11 .jars .servers lake lake-* target logs site dist build *.egg-info .dagster/history .dagster/schedules .dagster/storage
 
-.venv/.ready: requirements.lock pyproject.toml scripts/install_packages.sh
+# the demo needs no tools of development
+.venv/.run: requirements-run.lock pyproject.toml scripts/install_packages.sh
 	@sh scripts/check_machine.sh "$(PYTHON)"
 	@echo "Installing the Python packages into .venv (about half a minute)"
-	@sh scripts/install_packages.sh "$(PYTHON)"
+	@sh scripts/install_packages.sh "$(PYTHON)" .venv requirements-run.lock
+	@touch $@
+
+.venv/.ready: requirements.lock .venv/.run
+	@echo "Installing the tools of development into .venv (some seconds)"
+	@sh scripts/install_packages.sh "$(PYTHON)" .venv requirements.lock
 	@touch $@
 
 .venv-dbt-1.11/.ready: requirements.lock requirements-dbt-1.11.lock pyproject.toml scripts/install_packages.sh
 	@echo "Installing the packages with dbt-core 1.11 into .venv-dbt-1.11 (about half a minute)"
-	@sh scripts/install_packages.sh "$(PYTHON)" .venv-dbt-1.11 requirements-dbt-1.11.lock
+	@sh scripts/install_packages.sh "$(PYTHON)" .venv-dbt-1.11 requirements.lock requirements-dbt-1.11.lock
 	@touch $@
 
 .venv-bench/.ready: pyproject.toml .venv/.ready
@@ -128,7 +137,7 @@ clean: ## delete everything that was created here, including the lakes
 	@$(BIN)/python -m tidemark.spark.jars servers.lock .servers
 	@touch $@
 
-.jars/.ready: tidemark/spark/jars.lock .venv/.ready
+.jars/.ready: tidemark/spark/jars.lock .venv/.run
 	@sh scripts/check_machine.sh "$(PYTHON)"
 	@$(BIN)/python -m tidemark.spark.jars
 	@touch $@

@@ -1,16 +1,19 @@
 #!/bin/sh
-# Makes a virtual environment with the packages of requirements.lock, each checked by its hash, and this project in
-# editable form. Packages of a second lock then replace theirs: an older dbt-core, for example.
+# Makes a virtual environment with the packages of locks, each checked by its hash, and this project in editable form.
+# Packages of a later lock replace those of an earlier one: an older dbt-core, for example.
 # uv takes a sixth of pip's time. It does not read pip's configuration: where it cannot install, pip does.
-# Usage: install_packages.sh PYTHON [FOLDER [LOCK]]
+# Usage: install_packages.sh PYTHON FOLDER LOCK...
 set -eu
 
-folder=${2:-.venv}
-"$1" -m venv "$folder"
-python=$folder/bin/python
-sed -n '/^uv==/,/^ *# via/p' requirements.lock >"$folder/uv.lock"
-$python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$folder/uv.lock"
-for lock in requirements.lock ${3:-}; do
+python=$2/bin/python
+folder=$2
+if [ ! -x "$folder/bin/uv" ]; then
+    "$1" -m venv "$folder"
+    sed -n '/^uv==/,/^ *# via/p' requirements.lock >"$folder/uv.lock"
+    $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$folder/uv.lock"
+fi
+shift 2
+for lock in "$@"; do
     if ! "$folder/bin/uv" pip install --quiet --python "$python" --no-deps --require-hashes -r "$lock" 2>"$folder/uv.log"; then
         echo "uv cannot install the packages ($folder/uv.log says why): pip does, in some minutes"
         $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
