@@ -170,10 +170,12 @@ def test_messages_before_the_latest_stay_out(make_topic: MakeTopic) -> None:
     assert topic.land().messages == 0
     topic.send(b"{broken")
     topic.land()
+    bronze = BronzeTable(topic.spark, topic.feed)
+    checkpoint = Checkpoint(topic.spark, bronze)
+    assert checkpoint.passed(topic.name, bronze.last_batch()) == {"0": 1, "1": 1}
     _fix(topic, '{"device_id": "mended"}', 0)
     assert topic.replay().replayed == 1
     topic.send({"device_id": "new"}, partition=1)
     assert topic.land().messages == 1
     assert _devices(topic) == [("mended", 0, 0), ("new", 1, 1)]
-    checkpoint = Checkpoint(topic.spark, BronzeTable(topic.spark, topic.feed))
     assert checkpoint.begin_anew(0) > 1, "the one of the replay stays the highest"
