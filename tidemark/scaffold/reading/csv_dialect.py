@@ -16,6 +16,7 @@ from tidemark.scaffold.reading.kinds import TYPED, common_kind, kind_of
 USUAL = ",;\t|"
 RARE = "\x01\x1f~^"
 RECORDS = 1_000  # of a file that show its delimiter
+LEAST_DOUBT = 0.3  # of the records of a file, with as many fields
 BEFORE = 60  # most lines before the header
 MOST_FOOTER = 5
 TOTAL = re.compile(
@@ -74,6 +75,20 @@ def best_shape(text: str) -> Shape | None:
         fitting = [shape for shape in shapes if shape.width > 1 and shape.share >= least]
         if fitting:
             return max(fitting, key=lambda shape: shape.rank)
+    return None
+
+
+def doubtful_shape(text: str) -> Shape | None:
+    """Return the shape of adjacent records of three fields or more that are too few to decide a delimiter."""
+    for sign in (sign for sign in USUAL if sign in text):
+        shape = shape_of(text, sign)
+        widths = [
+            record.width for record in islice(records_in(io.StringIO(text, newline=""), Form(sign)), RECORDS)
+        ]
+        places = [place for place, width in enumerate(widths) if width == shape.width]
+        are_adjacent = len(places) > 1 and places[-1] - places[0] == len(places) - 1
+        if shape.width > 2 and shape.share >= LEAST_DOUBT and are_adjacent:  # a sentence may have one comma
+            return shape
     return None
 
 

@@ -18,6 +18,7 @@ from tidemark.scaffold.reading.csv_dialect import (
     USUAL,
     best_shape,
     comment_of,
+    doubtful_shape,
     escape_of,
     is_aligned,
     shape_of,
@@ -98,6 +99,15 @@ def _delimiter(texts: Sequence[FileText]) -> str:
     if not counts:
         if any(is_aligned(text.text) for text in texts):
             raise fixed_width(texts[0].name)
+        for text in texts:
+            if shape := doubtful_shape(text.text):
+                other = next((sign for sign in USUAL if sign not in text.text), "|")
+                raise TidemarkError(
+                    f"{text.name} has a few lines of {shape.width} fields with {shown(shape.delimiter)} "
+                    "between them, too few to tell whether these are its records.",
+                    f"Give `--delimiter '{shape.delimiter}'` if they are, or `--delimiter '{other}'` if each "
+                    "line is one value.",
+                )
         if (words := words_of(texts[0].text)) > 2:
             raise TidemarkError(
                 f"{texts[0].name} has {words} words in each line, and no usual delimiter.",
