@@ -5,8 +5,8 @@
 # Usage: install_packages.sh PYTHON FOLDER LOCK...
 set -eu
 
-python=$2/bin/python
 folder=$2
+python=$folder/bin/python
 if [ ! -x "$folder/bin/uv" ]; then
     "$1" -m venv "$folder"
     sed -n '/^uv==/,/^ *# via/p' requirements.lock >"$folder/uv.lock"
@@ -19,6 +19,9 @@ for lock in "$@"; do
         $python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock"
     fi
 done
+# a second lock needs no second installation of this project
+site=$(echo "$folder"/lib/python*/site-packages)
+[ -z "$(find "$site" -maxdepth 1 -name 'dbt_tidemark-*.dist-info' -newer pyproject.toml)" ] || exit 0
 # the former name of this project, which has the same command
 $python -m pip uninstall --quiet --quiet --yes tidemark
 rm -rf tidemark.egg-info

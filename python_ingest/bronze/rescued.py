@@ -43,6 +43,12 @@ class Rescued:
         self.undeclared_records += other.undeclared_records
 
 
+def counted(rows: DataFrame, targets: Sequence[Target]) -> tuple[int, Rescued]:
+    """Return the number of rows of bronze, and what is in their `_rescued_data`; most often in one query."""
+    number, with_some = rows.agg(f.count("*"), f.count("_rescued_data")).collect()[0]
+    return number, rescued_in(rows, targets) if with_some else Rescued()
+
+
 def rescued_in(rows: DataFrame, targets: Sequence[Target]) -> Rescued:
     """Count the fields in `_rescued_data`, in one query, or in two if records have fields of both kinds.
 

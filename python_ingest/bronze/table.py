@@ -245,4 +245,8 @@ class BronzeTable:
         if self._retracts:
             stamps |= {"_is_deleted": f.lit(False), "_first_batch_id": f.lit(None).cast("bigint")}
         stamped = rows.withColumns(stamps).select(*names, *self._metadata_names)
-        return self.admission.admitted(stamped, [target.name for target in self.targets])
+        return self.admitted(stamped)
+
+    def admitted(self, rows: DataFrame) -> DataFrame:
+        """Return rows with the table's columns of the source as they may land: see `Admission`."""
+        return self.admission.admitted(rows, [target.name for target in self.targets])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import functions as f
 
-from python_ingest.bronze.rescued import rescued_in
+from python_ingest.bronze.rescued import counted
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.files.formats.base import Format, LineFormat
 from python_ingest.files.formats.lines import is_legible
@@ -100,12 +100,10 @@ class Replayer:
         self._confirm(batch, outcome)
 
     def _confirm(self, batch: Batch, outcome: LandedFiles) -> None:
-        rows = self._bronze.rows(batch)
-        count, rescued = rows.agg(f.count("*"), f.count("_rescued_data")).collect()[0]
+        count, rescued = counted(self._bronze.rows(batch), self._bronze.targets)
         self._ingested_files.confirm(batch, {REPLAY: count})
         outcome.replayed += count
-        if rescued:
-            outcome.rescued.add(rescued_in(rows, self._bronze.targets))
+        outcome.rescued.add(rescued)
 
     def _parsed(self, records: DataFrame) -> DataFrame:
         reader = cast(LineFormat, self._reader)

@@ -42,8 +42,7 @@ class Checkpoint:
         Args:
             last_batch: the highest batch, in bronze or recorded; the number of a new checkpoint.
         """
-        found = self._numbers()
-        number = max(found) if found else last_batch
+        number = max(self._numbers(), default=last_batch)
         if last_batch > number and last_batch - number - 1 not in self._epochs(number, "offsets"):
             number = self.begin_anew(last_batch)
         return number, str(self._path(self._root, f"after-{number}").toString())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.errors import StreamingQueryException
@@ -95,7 +94,8 @@ class TopicLander:
         Raises:
             LandingError: when landed messages are missing from bronze.
         """
-        self._replayer.replay(self._prepared(), self._outcome)
+        checkpoint = self._prepared()
+        self._replayer.replay(checkpoint, self._last_batch(), self._outcome)
         return self._outcome
 
     def start(
@@ -160,9 +160,7 @@ class TopicLander:
             if batch.batch_id <= self._batches.landed_batch:
                 return
             targets = self._bronze.targets
-            contents = [target.name for target in targets]
-            admitted = partial(self._bronze.admission.admitted, contents=contents)
-            rows = self._decoder.rows(messages, targets, admitted)
+            rows = self._decoder.rows(messages, targets, self._bronze.admitted)
             check_contract(self._feed, rows, targets)
             check_share(self._feed, rows)
             self._bronze.append(rows, batch)
@@ -192,15 +190,11 @@ class TopicLander:
             }
             self._quarantine.keep(rows, batch, self._bronze.identity(), paths)
         state = self._batches.state
-        mark = dict(state.mark or {})
-        for row in found:
-            partition = str(row["_message_partition"])
-            mark[partition] = max(row["last"] + 1, mark.get(partition, 0))
+        offsets = {str(row["_message_partition"]): row["last"] + 1 for row in found}
         newest = max(utc_time(row["newest"]) for row in found)
         until = max(newest, state.last_processed_at) if state.last_processed_at else newest
         after = replace(
-            state,
-            mark=mark,
+            state.after_offsets(offsets),
             source_id=self._identity or state.source_id,
             last_processed_at=until,
             read_at=batch.planned_at,

@@ -8,12 +8,11 @@ otherwise.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from python_ingest.bronze.rescued import rescued_in
+from python_ingest.bronze.rescued import counted
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import TopicFeed
 from python_ingest.kafka.checkpoint import Checkpoint
@@ -22,7 +21,7 @@ from python_ingest.kafka.decoding import Decoder
 from python_ingest.kafka.outcome import LandedTopic
 from python_ingest.ops.erasures import REASON as ERASED
 from python_ingest.ops.ingested_batches import Batches, PlannedBatch
-from python_ingest.ops.rejected_records import KEY, REJECTED, Quarantine
+from python_ingest.ops.rejected_records import REJECTED, Quarantine
 from tidemark.base.clock import Clock
 
 if TYPE_CHECKING:
@@ -55,8 +54,14 @@ class TopicReplayer:
         self._quarantine = quarantine
         self._clock = clock
 
-    def replay(self, checkpoint: Checkpoint, outcome: LandedTopic) -> None:
-        """Land the messages that can now be read; all batches of bronze must be recorded before."""
+    def replay(self, checkpoint: Checkpoint, last_batch: int, outcome: LandedTopic) -> None:
+        """Land the messages that can now be read; all batches of bronze must be recorded before.
+
+        Args:
+            checkpoint: the checkpoint of the stream.
+            last_batch: the highest batch, in bronze or recorded.
+            outcome: what has landed is added to it.
+        """
         waiting = self._quarantine.records(None)
         if waiting is None:
             return
@@ -65,8 +70,10 @@ class TopicReplayer:
         outcome.waiting = len(read) - len(readable)
         if not readable:
             return
-        self._note_passed(checkpoint)
-        above = max(self._bronze.last_batch(), checkpoint.highest_batch())  # an epoch may have had no rows
+        # the new checkpoint begins where the stream is now
+        passed = self._batches.state.after_offsets(checkpoint.passed(self._topic, last_batch))
+        self._batches.check(passed, self._clock())
+        above = max(last_batch, checkpoint.highest_batch())  # an epoch may have had no rows
         planned = self._batches.plan(self._batches.state, self._clock(), above=above)
         checkpoint.begin_anew(planned.batch.batch_id)
         self._quarantine.mark(readable, planned.batch)
@@ -74,15 +81,6 @@ class TopicReplayer:
         assert records is not None  # noqa: S101  # they were marked just now
         self._bronze.append(self._decoded(records), planned.batch)
         self._confirm(planned, outcome)
-
-    def _note_passed(self, checkpoint: Checkpoint) -> None:
-        """Record how far the stream has read: the new checkpoint begins there."""
-        state = self._batches.state
-        last = max(self._bronze.last_batch(), self._batches.landed_batch)
-        mark = dict(state.mark or {})
-        for partition, offset in checkpoint.passed(self._topic, last).items():
-            mark[partition] = max(offset, mark.get(partition, 0))
-        self._batches.check(replace(state, mark=mark), self._clock())
 
     def finish(self, outcome: LandedTopic) -> None:
         """Confirm a replay that an earlier run planned, or undo it if bronze does not have it."""
@@ -106,12 +104,10 @@ class TopicReplayer:
         self._batches.abandon(planned)
 
     def _confirm(self, planned: PlannedBatch, outcome: LandedTopic) -> None:
-        rows = self._bronze.rows(planned.batch)
-        count, rescued = rows.agg(f.count("*"), f.count("_rescued_data")).collect()[0]
+        count, rescued = counted(self._bronze.rows(planned.batch), self._bronze.targets)
         self._batches.confirm(planned, count)
         outcome.replayed += count
-        if rescued:
-            outcome.rescued.add(rescued_in(rows, self._bronze.targets))
+        outcome.rescued.add(rescued)
 
     def _decoded(self, records: DataFrame) -> DataFrame:
         """Return rejected messages as rows of bronze, with REJECTED; the keys of messages are in bronze."""
@@ -121,7 +117,5 @@ class TopicReplayer:
             "_message_key",
             f.lit(True).alias("has_key"),
         )
-        return self._decoder.again(records.join(landed, [*KEY], "left"), self._bronze.targets, self._admitted)
-
-    def _admitted(self, rows: DataFrame) -> DataFrame:
-        return self._bronze.admission.admitted(rows, [target.name for target in self._bronze.targets])
+        with_keys = records.join(landed, [*REJECTED], "left")
+        return self._decoder.again(with_keys, self._bronze.targets, self._bronze.admitted)

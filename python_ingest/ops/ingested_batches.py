@@ -7,6 +7,7 @@ before the batch was in bronze. The feed's mark is that of its newest row that i
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,13 @@ class SourceState:
     still_running: tuple[str, ...] = ()
     last_processed_at: datetime | None = None
     read_at: datetime | None = None
+
+    def after_offsets(self, offsets: Mapping[str, int]) -> SourceState:
+        """Return the state of a topic that has landed up to offsets, by partition; none is lowered."""
+        mark = dict(self.mark or {})
+        for partition, offset in offsets.items():
+            mark[partition] = max(offset, mark.get(partition, 0))
+        return replace(self, mark=mark)
 
 
 @dataclass(frozen=True)

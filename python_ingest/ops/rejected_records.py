@@ -33,8 +33,7 @@ COLUMNS = """
     rejected_at timestamp comment 'When the batch was planned',
     replayed_batch bigint comment 'The batch in which it landed after all; null until then'
 """
-KEY = ("batch_id", "row_id")  # of a record
-# the key of a record that is parsed again, beside columns of its feed, which may have any name
+# the key of a record; and where it is parsed again, beside columns of its feed, which may have any name
 REJECTED = {"batch_id": "__tidemark_batch", "row_id": "__tidemark_row"}
 MAX_CHARACTERS_SHOWN = 200  # characters of a record in a message
 NOT_KEPT = "not kept: the feed hashes personal values"  # in the place of a record

@@ -36,12 +36,14 @@ class Shape:
         width: the most frequent number of fields.
         share: the share of the records that have it.
         is_clean: whether the first of these has a text in each field, each text once.
+        are_adjacent: whether there are several of these, and no other record between them.
     """
 
     delimiter: str
     width: int
     share: float
     is_clean: bool
+    are_adjacent: bool = False
 
     @property
     def rank(self) -> tuple[float, float, int]:
@@ -65,7 +67,10 @@ def shape_of(text: str, delimiter: str, escape: str = QUOTE) -> Shape:
         and all(names)
         and not any(kind_of(name) == "number" or others & set(name) for name in names)
     )
-    return Shape(delimiter, width, widths[width] / len(records), is_clean=is_clean)
+    places = [place for place, record in enumerate(records) if record.width == width]
+    are_adjacent = len(places) > 1 and places[-1] - places[0] == len(places) - 1
+    share = len(places) / len(records)
+    return Shape(delimiter, width, share, is_clean=is_clean, are_adjacent=are_adjacent)
 
 
 def best_shape(text: str) -> Shape | None:
@@ -80,14 +85,10 @@ def best_shape(text: str) -> Shape | None:
 
 def doubtful_shape(text: str) -> Shape | None:
     """Return the shape of adjacent records of three fields or more that are too few to decide a delimiter."""
-    for sign in (sign for sign in USUAL if sign in text):
+    for sign in USUAL:
         shape = shape_of(text, sign)
-        widths = [
-            record.width for record in islice(records_in(io.StringIO(text, newline=""), Form(sign)), RECORDS)
-        ]
-        places = [place for place, width in enumerate(widths) if width == shape.width]
-        are_adjacent = len(places) > 1 and places[-1] - places[0] == len(places) - 1
-        if shape.width > 2 and shape.share >= LEAST_DOUBT and are_adjacent:  # a sentence may have one comma
+        # a sentence may have one comma
+        if shape.width > 2 and shape.share >= LEAST_DOUBT and shape.are_adjacent:
             return shape
     return None
 
