@@ -75,7 +75,7 @@ class TopicReplayer:
         self._batches.check(passed, self._clock())
         above = max(last_batch, checkpoint.highest_batch())  # an epoch may have had no rows
         planned = self._batches.plan(self._batches.state, self._clock(), above=above)
-        checkpoint.begin_anew(planned.batch.batch_id)
+        checkpoint.begin_anew(planned.batch.batch_id)  # also a replay that is taken back keeps its number
         self._quarantine.mark(readable, planned.batch)
         records = self._quarantine.records(planned.batch.batch_id)
         assert records is not None  # noqa: S101  # they were marked just now

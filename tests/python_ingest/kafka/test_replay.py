@@ -124,43 +124,66 @@ def test_values_of_avro_are_decoded_again(make_topic: MakeTopic, tmp_path: Path)
     assert sound == [(*expected, None), (*expected, '{"colour":"red"}')]
 
 
-PLACES = 5  # of the messages and marks of a transaction that one step leaves in the topic
+PLACES = 3  # of the messages of one step
 STEPS = [(BronzeTable, "append"), (Checkpoint, "begin_anew"), (Quarantine, "mark"), (Batches, "confirm")]
 
 
+def _killed(*_: object, **__: object) -> None:
+    raise OSError("killed")
+
+
+def _cut_off(patches: pytest.MonkeyPatch, owner: type, step: str, command: Any) -> None:
+    with patches.context() as patch:
+        patch.setattr(owner, step, _killed)
+        with pytest.raises((OSError, TidemarkError)):  # of a replay, or of a stream
+            command()
+
+
 def test_a_replay_that_is_killed(make_topic: MakeTopic, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.5: killed before each of its steps, also while the stream has begun a batch: each message once."""
+    """R1.4: killed before each of its steps, also while the stream has begun a batch: each message once."""
     topic = make_topic(partitions=1)
-
-    def killed(*_: object, **__: object) -> None:
-        raise OSError("killed")
-
-    def cut_off(owner: type, step: str, command: Any) -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr(owner, step, killed)
-            with pytest.raises((OSError, TidemarkError)):  # of a replay, or of a stream
-                command()
-
     steps = STEPS if is_night("replay") else STEPS[:1]
     for number, (owner, step) in enumerate(steps):
         topic.send(b"{broken")
         assert topic.land().broken == 1
         _fix(topic, json.dumps({"device_id": f"mended {number}"}), number * PLACES)
         topic.send({"device_id": f"sound {number}"})
-        cut_off(BronzeTable, "append", topic.land)  # the checkpoint has its offsets
-        cut_off(owner, step, topic.replay)
+        _cut_off(monkeypatch, BronzeTable, "append", topic.land)  # the checkpoint has its offsets
+        _cut_off(monkeypatch, owner, step, topic.replay)
         assert topic.land().messages == 1
-        _abort(topic, {"device_id": "aborted"})
-        assert topic.land().messages == 0, "a batch without rows has a number, too"
         topic.send({"device_id": f"late {number}"})
-        cut_off(Batches, "confirm", topic.land)  # bronze has them, the record does not
+        _cut_off(monkeypatch, Batches, "confirm", topic.land)  # bronze has them, the record does not
         assert topic.replay().replayed == (step != "confirm")
         assert topic.land().messages == 0
     expected = []
     for number in range(len(steps)):
-        places = zip(("mended", "sound", "late"), (0, 1, 4), strict=True)
-        expected += [(f"{kind} {number}", 0, number * PLACES + place) for kind, place in places]
+        places = enumerate(("mended", "sound", "late"), number * PLACES)
+        expected += [(f"{kind} {number}", 0, place) for place, kind in places]
     assert sorted(_devices(topic), key=lambda row: row[2]) == expected
+
+
+def test_a_replay_takes_no_number_of_the_stream(make_topic: MakeTopic, monkeypatch: Any) -> None:
+    """R1.4: not of a batch that it has begun, nor of one without rows; nor the stream one of a replay."""
+    topic = make_topic(partitions=1, on_lost_rows="accept")
+    topic.send(b"{one", b"{two", b"{three")
+    topic.land()
+    _abort(topic, {"device_id": "aborted"})
+    assert topic.land().messages == 0
+    _fix(topic, '{"device_id": "one"}', 0)
+    assert topic.replay().replayed == 1
+    topic.send({"device_id": "begun"})
+    _cut_off(monkeypatch, BronzeTable, "append", topic.land)
+    _fix(topic, '{"device_id": "two"}', 1)
+    assert topic.replay().replayed == 1
+    assert topic.land().messages == 1
+    assert _devices(topic) == [("one", 0, 0), ("two", 0, 1), ("begun", 0, 5)]
+    _fix(topic, '{"device_id": "three"}', 2)
+    _cut_off(monkeypatch, Batches, "confirm", topic.replay)
+    topic.spark.sql(f"delete from {topic.feed.table} where device_id = 'begun'")
+    topic.send({"device_id": "last"})
+    assert topic.land().messages == 1
+    assert topic.replay().replayed == 1
+    assert sorted(_devices(topic)) == [("last", 0, 6), ("one", 0, 0), ("three", 0, 2), ("two", 0, 1)]
 
 
 def test_messages_before_the_latest_stay_out(make_topic: MakeTopic) -> None:
