@@ -11,6 +11,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from benchmarks.measuring import ROOT
+from tidemark.engine.checkpoints.state import State
+from tidemark.engine.decision.costs import NUMBER, Choices, by_model, choices
 from tidemark.engine.verify.verdict import Verdict
 from tidemark.engine.verify.verify import verify
 
@@ -31,6 +33,16 @@ def newest_ways(spark: SparkSession, prefix: str) -> dict[str, tuple[float, str]
         ways = {way[1] for read in row["reads"] if (way := re.search(r"\((.*)\)$", read))}
         found[row["model"].split(".")[1]] = row["seconds"], ", ".join(sorted(ways)) or "all of it"
     return found
+
+
+def graded(spark: SparkSession, prefix: str) -> Choices:
+    """Return how many of the newest runs of each model took the cheaper way, as `tidemark status` does.
+
+    Args:
+        spark: the session.
+        prefix: the prefix of the project's schemas.
+    """
+    return choices(by_model(State(spark, f"{prefix}_ops").measured_runs(NUMBER)))
 
 
 def proofs(spark: SparkSession, project: Path, scratch: Path) -> list[Verdict]:

@@ -85,15 +85,22 @@ def load(spark: SparkSession, folder: Path, bronze: str) -> dict[str, int]:
     return rows
 
 
-def apply(spark: SparkSession, bronze: str, refresh: Refresh) -> None:
-    """Apply a set of changes; each statement is one commit."""
+def apply(spark: SparkSession, bronze: str, refresh: Refresh, *, nth: int = 0) -> None:
+    """Apply a set of changes; each statement is one commit.
+
+    Args:
+        spark: the session.
+        bronze: the schema of the tables.
+        refresh: the set.
+        nth: how often it was applied before; each time it changes other rows.
+    """
     for statement in refresh.statements:
-        spark.sql(statement.format(bronze=bronze))
+        spark.sql(statement.format(bronze=bronze, nth=nth))
 
 
 def _some(key: str, salt: str, one_in: int = 1000) -> str:
     """Return a condition for a part of the rows of the first load."""
-    condition = f"pmod(xxhash64({key}, '{salt}'), {one_in}) = 0"
+    condition = f"pmod(xxhash64({key}, '{salt}'), {one_in}) = {{nth}}"
     return f"{condition} and {key} % 32 < 8" if key.endswith("orderkey") else condition
 
 

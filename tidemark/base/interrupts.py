@@ -46,12 +46,7 @@ def end(number: int, frame: FrameType | None, last: Callable[[], object] | None 
     os.write(1 if output.as_json else 2, f"{text}\n".encode())
     for stream in (1, 2):  # hide what other threads print when Spark ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-    if (jvm := _jvm()) is not None:
-        jvm.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            jvm.wait(SECONDS)
-        jvm.kill()
-        jvm.wait()
+    end_spark()
     if last is not None:
         last()
     _unlink_semaphores()
@@ -73,6 +68,16 @@ def on_interrupt(handler: Handler | int | None) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def end_spark() -> None:
+    """End Spark's process, if this process has started it, and wait for its end."""
+    if (jvm := _jvm()) is not None:
+        jvm.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            jvm.wait(SECONDS)
+        jvm.kill()
+        jvm.wait()
 
 
 def _jvm() -> subprocess.Popen[bytes] | None:

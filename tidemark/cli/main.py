@@ -40,6 +40,7 @@ from tidemark.cli.status import status
 from tidemark.cli.undo import undo
 from tidemark.cli.verify import verify
 from tidemark.cli.why import why
+from tidemark.operate.unchanged.last_run import keep
 
 
 class Format(StrEnum):
@@ -110,8 +111,9 @@ def main() -> None:
             app()
     except SystemExit as done:
         if not done.code:
-            with suppress(Exception):  # a command has succeeded without it
+            with suppress(Exception):  # a command has succeeded without them
                 archive_once()
+                keep()
         raise
     except Exception as error:
         if is_debug:

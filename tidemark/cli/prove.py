@@ -17,7 +17,6 @@ import typer
 from tidemark.base.errors import TidemarkError, VerificationError
 from tidemark.base.output import count_of, output
 from tidemark.cli.options import Models
-from tidemark.cli.prove_manifest import asked_for, prove_manifest
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
 from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.project import enter_root
@@ -79,6 +78,8 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
 ) -> None:
     """Test models on random source histories, without a lake: each table must equal its rebuild."""
     if manifest is not None:
+        from tidemark.cli.prove_manifest import asked_for, prove_manifest  # slow to import: dbt's compiler
+
         prove_manifest(manifest, models or [], asked_for(histories, seed, changes), unit_tests)
         return
     if changes or unit_tests is not None:

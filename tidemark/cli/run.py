@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from typing import Annotated, Optional
 
 import typer
 
 from python_ingest.land import raise_failed
 from tidemark.base.errors import TidemarkError
-from tidemark.base.output import output
+from tidemark.base.output import count_of, output
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land_each
 from tidemark.engine.dbt_core import profiles
@@ -20,6 +23,7 @@ from tidemark.engine.project import enter_root
 from tidemark.engine.project.session import warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
+from tidemark.operate.unchanged.last_run import LastRun, Watch
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 
@@ -31,9 +35,20 @@ def run(
         bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")
     ] = False,
     audit: Annotated[bool, typer.Option("--audit", help="Test each batch before it is written.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run even if nothing changed since the last run.")
+    ] = False,
 ) -> None:
-    """Land feeds, then run `dbt build` in the same Spark session; --select limits both."""
-    root = enter_root()
+    """Land feeds, then run `dbt build` in the same Spark session; --select limits both.
+
+    If the last run with these options changed nothing, and no file, setting or table has changed since, there
+    is nothing to do: it ends without Spark.
+    """
+    started, root = time.monotonic(), enter_root()
+    watch = Watch(root, {"select": select, "audit": audit})
+    if not (full_refresh or force) and (last := watch.repeats()):
+        show_unchanged(last, time.monotonic() - started)
+        return
     embedded = profiles.embedded_target(root)
     if not embedded:
         hold(lake_folder())
@@ -43,13 +58,28 @@ def run(
     if not embedded:
         feeds = [lakehouse.feeds[name] for name in names if name in lakehouse.feeds]
         invalid = lakehouse.invalid_among(names) if names else []
-        _, failed = land_each(warm_session(root), lakehouse, [*feeds, *invalid])
+        spark = warm_session(root)
+        watch.begin(feeds)
+        _, failed = land_each(spark, lakehouse, [*feeds, *invalid])
     elif names:
         _land_elsewhere(embedded, names)
     selected = ["--select", *select] if select else []
     options = ["--full-refresh"] * full_refresh + ["--vars", "audit: true"] * audit
-    build_models([*DATA_ONLY, *selected, *_without(lakehouse, failed), *options], lakehouse)
+    built = build_models([*DATA_ONLY, *selected, *_without(lakehouse, failed), *options], lakehouse)
     raise_failed(failed, of=len(names))
+    if not full_refresh:
+        counts = {"feeds": len(names), "tables": len(built.tables), "tests": built.passed}
+        with suppress(Exception):  # the run has succeeded without it
+            watch.end(lakehouse.manifest, built.nodes, select or [], counts, output.notes)
+
+
+def show_unchanged(last: LastRun, seconds: float) -> None:
+    """Print that there is nothing to do, and the notes of the last run once more."""
+    counts = ", ".join(count_of(number, noun.removesuffix("s")) for noun, number in last.counts.items())
+    since = f"{datetime.fromisoformat(last.at):%Y-%m-%d %H:%M:%S} UTC"
+    output.row("unchanged", counts, f"unchanged since {since}", seconds, since=last.at, **last.counts)
+    for event, message in last.notes:
+        output.note(event, message)
 
 
 def _without(lakehouse: ProjectWithFeeds, failed: Collection[str]) -> list[str]:

@@ -56,6 +56,11 @@ def test_every_command_is_a_process(tmp_path: Path) -> None:
     assert "silver.visits 2 inserted" in tidemark("run")
     (folder / "[b]_2.csv").write_text(VISITS.replace(",6", ",7"))
     assert "silver.visits 1 updated" in tidemark("run", "--select", "source:bronze.visits+")
+    tidemark("run")
+    tidemark("run")
+    assert "1 feed, " in (last := tidemark("run"))
+    assert "unchanged since" in last
+    assert "no change" in tidemark("run", "--force")
     assert "0 rows differ" in tidemark("verify")
     assert "silver.visits" in tidemark("diff", "visits", "--from", "last")
     assert "[b]_1.csv record 2" in tidemark("why", "visits", "visit=2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,18 @@ def yaml_in(text: str) -> Any:
         return load_yaml_text(text)
     except DbtValidationError as error:
         raise ValueError(plain_message(str(error))) from None
+
+
+def output_folders(root: Path) -> tuple[Path, Path]:
+    """Return the folders of dbt's artifacts and of its logs, as dbt finds them.
+
+    Args:
+        root: the project's folder.
+    """
+    settings = yaml_mapping(root / "dbt_project.yml")
+    target = os.environ.get("DBT_TARGET_PATH") or settings.get("target-path") or "target"
+    logs = os.environ.get("DBT_LOG_PATH") or settings.get("log-path") or "logs"
+    return root / str(target), root / str(logs)
 
 
 def yaml_mapping(path: Path) -> dict[str, Any]:

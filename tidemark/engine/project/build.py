@@ -43,6 +43,7 @@ class Built:
         warned: name and message of tests that gave a warning.
         failed: name and message of nodes that failed.
         skipped: number of nodes that did not run because an earlier node failed.
+        nodes: dbt's nodes that ran, with their compiled code.
     """
 
     tables: list[Wrote] = field(default_factory=list)
@@ -50,6 +51,7 @@ class Built:
     warned: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
     skipped: int = 0
+    nodes: list[Any] = field(default_factory=list)
 
 
 def build(options: Sequence[str], progress: Progress, manifest: Any = None) -> Built:
@@ -97,6 +99,7 @@ def summarize(results: Iterable[Any], errors: Mapping[str, str] | None = None) -
             built.failed.append((unique_id.split(".")[2], plain_message(message)))
     for result in results:
         node, status = result.node, str(result.status)
+        built.nodes.append(node)
         is_part_broken = status == "skipped" and not errors and EPHEMERAL in (result.message or "")
         if is_part_broken or status in ("error", "fail", "runtime error"):
             built.failed.append((node.name, plain_message(result.message)))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from tidemark.base.output import count_of
-from tidemark.engine.dbt_core.texts import yaml_mapping
+from tidemark.engine.dbt_core.texts import output_folders
 from tidemark.engine.project import Project
 from tidemark.operate.erasure.search import Files, files_below, forms_of, search
 
@@ -42,14 +41,9 @@ def folders_of(root: Path) -> list[FolderOfProject]:
     Args:
         root: the project's folder.
     """
-    settings = yaml_mapping(root / "dbt_project.yml")
-    target = os.environ.get("DBT_TARGET_PATH") or settings.get("target-path") or "target"
-    logs = os.environ.get("DBT_LOG_PATH") or settings.get("log-path") or "logs"
-    named = [
-        FolderOfProject("target", root / str(target)),
-        FolderOfProject("logs", root / str(logs), is_log=True),
-    ]
-    if logs != "logs":  # the log of Spark is always there
+    target, logs = output_folders(root)
+    named = [FolderOfProject("target", target), FolderOfProject("logs", logs, is_log=True)]
+    if logs != root / "logs":  # the log of Spark is always there
         named.append(FolderOfProject("logs", root / "logs", is_log=True))
     return [folder for folder in (*named, FolderOfProject(REPORT, root / REPORT)) if folder.path.is_dir()]
 
