@@ -107,6 +107,11 @@ CASES = {
         "300 random feeds that are added, landed and built (`tests/fuzz/test_strange_feeds.py`)",
         "1 of them; 600 random sample files that `tidemark add` reads (`test_sample_reading.py`)",
     ),
+    "walks": Case(
+        "the commands of `docs/walks`: what they print is compared with the page "
+        "(`tests/repository/test_walks.py`)",
+        "that the commands of all pages can be typed; the same steps in tests of their own",
+    ),
     "types": Case(
         "20 random tables with columns of any type and name on each format, others each night "
         "(`tests/fuzz/test_types_and_names.py`), seven models of each",

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.status import Status
 
 NARROW = 100
+Note = tuple[str, str, dict[str, Any]]
 
 
 class Output:
@@ -21,12 +22,12 @@ class Output:
     Attributes:
         console: the terminal, or a plain stream of lines.
         as_json: whether to print one JSON object per line.
-        notes: the event and the message of each note so far.
+        notes: event, message and facts of each note so far.
     """
 
     def __init__(self) -> None:
         self.as_json = False
-        self.notes: list[tuple[str, str]] = []
+        self.notes: list[Note] = []
         self.console = Console(highlight=False, soft_wrap=True)
         if not self.console.is_terminal:
             self.console = Console(highlight=False, soft_wrap=True, width=NARROW)
@@ -40,7 +41,7 @@ class Output:
 
     def note(self, event: str, message: str, *, style: str = "yellow", **facts: Any) -> None:
         """Print a note on the previous row."""
-        self.notes.append((event, message))
+        self.notes.append((event, message, facts))
         if self.as_json:
             self._object(event, message=message, **facts)
         else:

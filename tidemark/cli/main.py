@@ -111,7 +111,7 @@ def main() -> None:
             app()
     except SystemExit as done:
         if not done.code:
-            with suppress(Exception):  # a command has succeeded without them
+            with suppress(Exception), on_interrupt(end):  # a command has succeeded without them
                 archive_once()
                 keep()
         raise

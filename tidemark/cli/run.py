@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Optional
 
@@ -59,7 +58,7 @@ def run(
         feeds = [lakehouse.feeds[name] for name in names if name in lakehouse.feeds]
         invalid = lakehouse.invalid_among(names) if names else []
         spark = warm_session(root)
-        watch.begin(feeds)
+        watch.begin(spark, feeds)
         _, failed = land_each(spark, lakehouse, [*feeds, *invalid])
     elif names:
         _land_elsewhere(embedded, names)
@@ -69,8 +68,7 @@ def run(
     raise_failed(failed, of=len(names))
     if not full_refresh:
         counts = {"feeds": len(names), "tables": len(built.tables), "tests": built.passed}
-        with suppress(Exception):  # the run has succeeded without it
-            watch.end(lakehouse.manifest, built.nodes, select or [], counts, output.notes)
+        watch.end(lakehouse.manifest, built.nodes, select or [], counts, output.notes)
 
 
 def show_unchanged(last: LastRun, seconds: float) -> None:
@@ -78,8 +76,8 @@ def show_unchanged(last: LastRun, seconds: float) -> None:
     counts = ", ".join(count_of(number, noun.removesuffix("s")) for noun, number in last.counts.items())
     since = f"{datetime.fromisoformat(last.at):%Y-%m-%d %H:%M:%S} UTC"
     output.row("unchanged", counts, f"unchanged since {since}", seconds, since=last.at, **last.counts)
-    for event, message in last.notes:
-        output.note(event, message)
+    for event, message, facts in last.notes:
+        output.note(event, message, **facts)
 
 
 def _without(lakehouse: ProjectWithFeeds, failed: Collection[str]) -> list[str]:

@@ -12,11 +12,40 @@ import pytest
 
 from python_ingest.feeds.declarations import Feed, feeds_of
 from tidemark.operate.unchanged import last_run
-from tidemark.operate.unchanged.evidence import feed_files, project_code
+from tidemark.operate.unchanged.evidence import project_code
+from tidemark.operate.unchanged.files import tree
 from tidemark.operate.unchanged.last_run import Watch, keep
-from tidemark.operate.unchanged.obstacles import obstacles
+from tidemark.operate.unchanged.obstacles import is_elsewhere, obstacles
 
 pytestmark = [pytest.mark.R1, pytest.mark.core]
+
+
+NOTE = ("warning", "a note", {"node": "people"})
+
+
+class Context:
+    """What is asked of Spark: its settings, and where paths without a scheme are."""
+
+    def __init__(self, filesystem: str = "file:///", **given: str) -> None:
+        self._given = {"spark.sql.warehouse.dir": "file:{lake}/warehouse"} | given
+        self._filesystem = filesystem
+        self._jsc = self
+
+    def getConf(self) -> Any:
+        return self
+
+    def getAll(self) -> list[tuple[str, str]]:
+        return [(name, value.format(lake=os.environ["TIDEMARK_LAKE"])) for name, value in self._given.items()]
+
+    def hadoopConfiguration(self) -> Any:
+        return {"fs.defaultFS": self._filesystem}
+
+
+def session(filesystem: str = "file:///", **given: str) -> Any:
+    return SimpleNamespace(sparkContext=Context(filesystem, **given))
+
+
+SPARK = session()
 
 
 class Small:
@@ -56,22 +85,22 @@ class Small:
     def run(self, node: Any = None, *, changes: bool = False) -> None:
         """Run as `tidemark run` does, with one node that may change the lake."""
         watch = self.watch()
-        watch.begin([self.feed])
+        watch.begin(SPARK, [self.feed])
         if changes:
             self.write("lake/warehouse/silver.db/people/_delta_log/1.json", "{}")
         self.write("target/manifest.json", "{}")
         self.write("target/run_results.json", "{}")
         node = node or _node("select * from bronze.people")
-        watch.end(_manifest(node), [node], [], {"feeds": 1, "tables": 1, "tests": 0}, [("note", "a note")])
+        watch.end(_manifest(node), [node], [], {"feeds": 1, "tables": 1, "tests": 0}, [NOTE])
         keep()
 
 
-def _node(code: str, raw: str = "select 1", **config: Any) -> Any:
+def _node(code: str, raw: str = "select 1", *, resource_type: str = "model", **config: Any) -> Any:
     name = "model.small.people"
     return SimpleNamespace(
         unique_id=name,
         name="people",
-        resource_type="model",
+        resource_type=resource_type,
         schema="silver",
         alias="people",
         package_name="small",
@@ -79,7 +108,7 @@ def _node(code: str, raw: str = "select 1", **config: Any) -> Any:
         compiled_code=code,
         language="sql",
         depends_on=SimpleNamespace(macros=[], nodes=[]),
-        config=Config(materialized="incremental", **config),
+        config=Config(**{"materialized": "incremental", **config}),
     )
 
 
@@ -121,7 +150,7 @@ def test_a_run_that_changed_nothing_is_repeated_by_doing_nothing(small: Small) -
     small.run()
     last = small.watch().repeats()
     assert last is not None
-    assert (last.counts["feeds"], last.notes) == (1, [["note", "a note"]])
+    assert (last.counts["feeds"], last.notes) == (1, [[*NOTE]])
     assert small.watch(select=["silver"]).repeats() is None
 
 
@@ -132,7 +161,7 @@ def test_a_run_that_changed_the_lake_is_not_remembered(small: Small) -> None:
     assert small.watch().repeats() is None
     small.run()
     assert small.watch().repeats() is not None
-    small.watch().begin([small.feed])
+    small.watch().begin(SPARK, [small.feed])
     assert small.watch().repeats() is None
 
 
@@ -150,6 +179,7 @@ def test_a_run_that_changed_the_lake_is_not_remembered(small: Small) -> None:
         ("lake/warehouse/silver.db/people/_delta_log/2.json", "{}"),
         ("lake/iceberg/gold/new/metadata/v1.json", "{}"),
         ("lake/metastore/seg0/c1.dat", "a view was dropped"),
+        ("lake/catalog.db", "a table of Iceberg was dropped"),
         ("target/run_results.json", "{of: another command}"),
     ],
 )
@@ -169,7 +199,7 @@ def test_whatever_changes_is_seen(small: Small, path: str, text: str) -> None:
 def test_a_file_that_comes_during_a_run_is_seen(small: Small) -> None:
     """The files were listed before it came: the digest of before is kept."""
     watch = small.watch()
-    watch.begin([small.feed])
+    watch.begin(SPARK, [small.feed])
     small.write("raw/2026/late.csv", "id\n9\n")
     node = _node("select 1")
     watch.end(_manifest(node), [node], [], {"feeds": 1}, [])
@@ -181,7 +211,7 @@ def test_a_model_that_is_edited_during_a_run_is_seen(small: Small) -> None:
     """The project's digest is of the moment before it was parsed."""
     watch = small.watch()
     small.write("models/silver/people.sql", "select 3")
-    watch.begin([small.feed])
+    watch.begin(SPARK, [small.feed])
     node = _node("select 1")
     watch.end(_manifest(node), [node], [], {"feeds": 1}, [])
     keep()
@@ -214,11 +244,14 @@ def test_a_young_file_a_topic_and_a_remote_lake_are_not_remembered(
     young = small.feed.model_copy(update={"external": small.feed.external.model_copy(update={"settle": 60})})
     (small.root / "raw/2026/a.csv").touch()
     watch = small.watch()
-    watch.begin([young])
+    watch.begin(SPARK, [young])
     watch.end(_manifest(), [], [], {}, [])
     keep()
     assert small.watch().repeats() is None
+    small.run()
+    assert small.watch().repeats() is not None
     monkeypatch.setenv("TIDEMARK_LAKE", "s3a://bucket/lake")
+    small.run()
     assert small.watch().repeats() is None
 
 
@@ -242,6 +275,16 @@ def test_a_broken_record_is_no_record(small: Small) -> None:
         (_node("select * from people"), "reads people"),
         (_node("select * from read_files('/data')"), "reads"),
         (_node("select", post_hook=["grant"]), "has hooks"),
+        (_node("", pre_hook=["x"], resource_type="seed"), "has hooks"),
+        (_node("select date 'yesterday'"), "yesterday"),
+        (_node("select 1", "{{ current_timestamp_backcompat() }}"), "current_timestamp"),
+        (_node("select current_timestamp() -- of a macro"), "current_timestamp"),
+        (_node("select 1 -- current_timestamp()"), None),
+        (_node("select * from prod.bronze.people"), "reads prod"),
+        (_node("with people as (select * from people) select * from people"), "reads people"),
+        (_node("select * from silver.a_view"), "reads silver.a_view"),
+        (_node("select 1", location_root="/data"), "is not in the lake"),
+        (_node("select 1", materialized="mine"), "is materialized as mine"),
         (_node("select", incremental_strategy="microbatch"), "by the clock"),
         (_node("select /*+ broadcast(b) */ b.id from bronze.people as b"), None),
         (_node("with a as (select * from bronze.people) select * from a, range(3)"), None),
@@ -260,9 +303,88 @@ def test_selectors_of_earlier_runs_are_an_obstacle(small: Small) -> None:
     assert list(obstacles(_manifest(), [], ["tag:estate", "silver"], small.lake)) == []
 
 
-def test_links_that_lead_around_end(small: Small) -> None:
-    """A link to the folder above is listed once."""
-    before = feed_files([small.root / "raw"])
-    (small.root / "raw/around").symlink_to(small.root / "raw")
-    assert feed_files([small.root / "raw"]) != ""
-    assert before == feed_files([small.root / "raw"])
+def test_links_are_followed_once_and_seen(small: Small) -> None:
+    """A link to the folder above, to itself, to nothing; a location that is a link and leads elsewhere."""
+    seen = {tree(small.root / "raw").digest}
+    links = {"around": small.root / "raw", "self.csv": Path("self.csv"), "nothing.csv": Path("missing")}
+    for name, target in links.items():
+        (small.root / "raw" / name).symlink_to(target)
+        seen.add(tree(small.root / "raw").digest)
+    assert len(seen) == 4
+    (small.root / "raw").rename(small.root / "first")
+    (small.root / "raw").symlink_to("first")
+    small.run()
+    assert small.watch().repeats() is not None
+    small.write("second/b.csv", "id")
+    (small.root / "raw").unlink()
+    (small.root / "raw").symlink_to("second")
+    assert small.watch().repeats() is None
+
+
+def test_a_location_that_is_gone_is_no_empty_one(small: Small) -> None:
+    """A run fails there."""
+    (small.root / "raw/2026/a.csv").unlink()
+    (small.root / "raw/2026").rmdir()
+    small.run()
+    assert small.watch().repeats() is not None
+    (small.root / "raw").rmdir()
+    assert small.watch().repeats() is None
+
+
+def test_a_lake_behind_a_link_is_watched(small: Small) -> None:
+    """Its tables change there."""
+    (small.lake / "warehouse").rename(small.root / "disk")
+    (small.lake / "warehouse").symlink_to(small.root / "disk")
+    small.run(changes=True)
+    assert small.watch().repeats() is None
+    small.run()
+    assert small.watch().repeats() is not None
+    small.write("disk/silver.db/people/_delta_log/9.json", "{}")
+    assert small.watch().repeats() is None
+
+
+def test_what_another_commits_at_the_end_is_seen(small: Small) -> None:
+    """While Spark ends, before the record is written."""
+    watch, node = small.watch(), _node("select 1")
+    watch.begin(SPARK, [small.feed])
+    watch.end(_manifest(node), [node], [], {}, [])
+    small.write("lake/warehouse/bronze.db/people/_delta_log/7.json", "{}")
+    keep()
+    assert small.watch().repeats() is None
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        session("hdfs://name:8020"),
+        session(**{"spark.hadoop.hive.metastore.uris": "thrift://host:9083"}),
+        session(**{"spark.sql.warehouse.dir": "/elsewhere/warehouse"}),
+        session(**{"spark.sql.catalog.lakehouse.uri": "https://host/api"}),
+        session(**{"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:postgresql://host/metastore"}),
+    ],
+)
+def test_tables_or_catalogs_elsewhere_are_not_remembered(small: Small, elsewhere: Any) -> None:
+    """As the session has them, whatever set them."""
+    assert not is_elsewhere(SPARK, small.lake)
+    for place in ("jdbc:derby:;databaseName={lake}/metastore;create=true", "jdbc:sqlite:{lake}/catalog.db"):
+        assert not is_elsewhere(session(**{"spark.x.uri": place}), small.lake)
+    assert is_elsewhere(elsewhere, small.lake)
+    watch = small.watch()
+    watch.begin(elsewhere, [small.feed])
+    watch.end(_manifest(), [], [], {}, [])
+    keep()
+    assert small.watch().repeats() is None
+
+
+def test_nothing_that_fails_here_stops_a_run(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is no UTF-8 is seen; a session that does not answer costs the record."""
+    (small.root / "models" / os.fsdecode(b"caf\xe9.sql")).write_text("select 1")
+    small.run()
+    assert small.watch().repeats() is not None
+    watch = small.watch()
+    watch.begin(None, [small.feed])  # type: ignore[arg-type]
+    watch.end(None, [], [], {}, [])
+    keep()
+    assert small.watch().repeats() is None
+    monkeypatch.setattr(last_run.evidence, "project_code", lambda *_: 1 / 0)
+    assert small.watch().repeats() is None

@@ -38,14 +38,22 @@ EARLIER_TEXTS = {
     "as rejection_reason, raw_record, _corrupt_record, _source_file, _batch_id, _row_number, _ingested_at "
     "from staged where rejection_reason is not null {% endmacro %}",
 }
-# functions and names whose values change even if no table changes
-UNSETTLED = re.compile(
-    r"\b(current_timestamp|current_date|current_time|localtimestamp|now|curdate|getdate|unix_timestamp|"
-    r"rand|randn|random|uuid|shuffle|monotonically_increasing_id|spark_partition_id|input_file_name|"
-    r"current_user|session_user|current_catalog|current_database|current_schema|"
-    r"run_started_at|invocation_id|modules|run_query|statement|load_result|graph)\b",
+# functions and literals of SQL whose values change even if no table changes
+CLOCK_AND_CHANCE = re.compile(
+    r"\b(current_timestamp\w*|current_date|current_time|localtimestamp|now|curdate|getdate|unix_timestamp|"
+    r"rand|randn|random|randstr|uuid|shuffle|monotonically_increasing_id|spark_partition_id|input_file_name|"
+    r"current_timezone|current_user|session_user|current_catalog|current_database|current_schema)\b|"
+    r"\b(user|uniform|reflect|try_reflect|java_method)\s*\(|"
+    r"\b(date|timestamp|timestamp_ltz|timestamp_ntz)\s*'\s*(now|today|tomorrow|yesterday)\s*'",
     re.IGNORECASE,
 )
+# the same of Jinja, and what reads more than the tables that a node names
+UNSETTLED = re.compile(
+    rf"{CLOCK_AND_CHANCE.pattern}|"
+    r"\b(run_started_at|invocation_id|modules|py_current_timestring|run_query|statement|load_result|graph)\b",
+    re.IGNORECASE,
+)
+CONDITIONS = ("where", "fail_calc", "warn_if", "error_if", "sql_header")  # SQL in a node's config
 
 
 def code_of(manifest: Any, unique_id: str) -> dict[str, Any]:
@@ -140,8 +148,8 @@ def _is_of_engine(macro: Any) -> bool:
 
 
 def _settings(node: Any) -> Iterator[str]:
-    """Yield the condition and the arguments of a generic test."""
-    yield str(node.config.get("where"))
+    """Yield the SQL in a node's config, and the arguments of a generic test."""
+    yield from (str(node.config.get(name)) for name in CONDITIONS)
     metadata = getattr(node, "test_metadata", None)
     yield str(metadata.kwargs if metadata else "")
 

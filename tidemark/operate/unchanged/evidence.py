@@ -1,20 +1,23 @@
-"""What a run reads, as digests: the project, the settings, the files of feeds, the lake."""
+"""What a run reads besides the files of feeds, as digests: project, settings, tables, catalogs."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import sysconfig
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from tidemark.engine.dbt_core.texts import yaml_mapping
 from tidemark.lake.lock import LOCK
+from tidemark.operate.unchanged.files import digest_of, entries, is_folder, times, times_of_folders, tree
+from tidemark.spark.jars import FOLDER as JARS
 
-ENVIRONMENT = re.compile(r"\benv_var\s*\(\s*(?:(['\"])(?P<name>\w+)\1)?")
+VARIABLE = re.compile(r"\benv_var\s*\(\s*(?:(['\"])(?P<name>\w+)\1)?")
+CLOCK_IN_YAML = re.compile(r"\{[{%][^{}]*\b(modules|run_started_at|invocation_id)\b")
 PATHS = {  # dbt's settings of folders, and what it takes without them
     "model-paths": ["models"],
     "seed-paths": ["seeds"],
@@ -27,11 +30,26 @@ PATHS = {  # dbt's settings of folders, and what it takes without them
     "asset-paths": [],
     "packages-install-path": "dbt_packages",
 }
-DATA = (".csv", ".parquet", ".md", ".png")  # they name no variables
-SETTINGS = ("DBT_", "TIDEMARK_", "SPARK_", "PYSPARK_", "HADOOP_", "JAVA_", "JDK_", "TZ", "AWS_")
+YAML = (".yml", ".yaml")
+DATA = (".csv", ".parquet", ".png")  # they name no variables
+SETTINGS = (
+    "DBT_",
+    "TIDEMARK_",
+    "SPARK_",
+    "PYSPARK_",
+    "HADOOP_",
+    "JAVA_",
+    "JDK_",
+    "TZ",
+    "AWS_",
+    "LC_",
+    "LANG",
+)
+FOLDERS_OF_SETTINGS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR")
 PACKAGES = ("dbt-core", "dbt-spark", "dbt-tidemark", "pyspark", "delta-spark")
 OWN = Path(__file__).parents[2]
 METASTORE = "metastore"
+RECORD = ".last_run"  # how the names of this package's own files in the lake begin
 
 
 @dataclass(frozen=True)
@@ -41,7 +59,7 @@ class Code:
     Attributes:
         digest: of their names and contents.
         names: the environment variables that they name.
-        is_known: whether all folders and variables can be told; some projects compute them.
+        is_known: whether all folders and variables can be told, and no setting reads the clock.
     """
 
     digest: str
@@ -58,38 +76,56 @@ def project_code(root: Path, profiles: Path) -> Code:
     """
     settings = yaml_mapping(root / "dbt_project.yml")
     folders = [folder for name, default in PATHS.items() for folder in _listed(settings.get(name, default))]
-    beside = (path for path in root.iterdir() if path.suffix in (".yml", ".yaml", ".toml") and path.is_file())
+    beside = (path for path in root.iterdir() if path.suffix in (*YAML, ".toml") and path.is_file())
     paths = {*beside, profiles / "profiles.yml"}
-    paths |= {Path(path) for folder in folders for path, *_ in _files(root / folder)}
-    digest, names = hashlib.sha256(), set()
+    paths |= {Path(path) for folder in folders for path, _ in entries(root / folder) if not is_folder(path)}
+    parts, names = list[str](), set[str]()
+    is_known = not any("{{" in folder for folder in folders)
     for path in sorted(paths):
         try:
             content = path.read_bytes()
         except OSError:  # it is missing, or dbt cannot read it either
             content = b""
-        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+        text = content.decode("utf-8", "surrogateescape")
+        parts += [str(path), os.path.realpath(path), text]
         if path.suffix not in DATA:
-            found = ENVIRONMENT.finditer(content.decode("utf-8", "replace"))
-            names |= {call["name"] or "" for call in found}
-    is_known = "" not in names and not any("{{" in folder for folder in folders)
-    return Code(digest.hexdigest(), frozenset(names), is_known)
+            names |= {call["name"] or "" for call in VARIABLE.finditer(text)}
+        if path.suffix in YAML and CLOCK_IN_YAML.search(text):
+            is_known = False
+    return Code(digest_of(parts), frozenset(names), is_known and "" not in names)
 
 
 def _listed(value: object) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
-def settings(request: Mapping[str, object], names: Iterable[str], environment: Mapping[str, str]) -> str:
-    """Return a digest of how the run was asked for: options, variables, versions.
+def settings(
+    root: Path, request: Mapping[str, object], names: Iterable[str], environment: Mapping[str, str]
+) -> str:
+    """Return a digest of how the run was asked for: options, variables, and what is installed.
 
     Args:
+        root: the project's folder.
         request: the options of the command.
         names: environment variables that the project names.
         environment: the variables of the process.
     """
     named = {*names, *(name for name in environment if name.startswith(SETTINGS))}
     parts = [sorted(request.items()), sorted((name, environment.get(name)) for name in named)]
-    return digest_of([sys.version, os.getcwd(), *map(repr, parts), *map(_version, PACKAGES), _own_code()])
+    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    folders = [environment[name] for name in FOLDERS_OF_SETTINGS if environment.get(name)]
+    # the code itself, too: it may be installed from a folder
+    folders += [str(OWN), str(OWN.parent / "python_ingest"), str(OWN.parent / "dbt"), str(root / JARS)]
+    return digest_of(
+        [
+            sys.version,
+            str(root),
+            *map(repr, parts),
+            *map(_version, PACKAGES),
+            times(sorted(installed)),
+            *(tree(Path(folder)).digest for folder in folders),
+        ]
+    )
 
 
 def _version(package: str) -> str:
@@ -99,67 +135,26 @@ def _version(package: str) -> str:
         return f"{package} is missing"
 
 
-def _own_code() -> str:
-    """Return what changes with the installed code, also where it is installed from a folder."""
-    packages = (OWN, OWN.parent / "python_ingest", OWN.parent / "dbt")
-    return digest_of(repr(one) for package in packages for one in sorted(_files(package)))
-
-
-def feed_files(folders: Iterable[Path]) -> str:
-    """Return a digest of the names, sizes and times of all files in the feeds' folders."""
-    return digest_of(repr(one) for folder in sorted(folders) for one in sorted(_files(folder)))
-
-
-def _files(folder: Path) -> Iterator[tuple[str, int, int, int, int]]:
-    seen: set[str] = set()
-    for inside, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(inside)
-        folders[:] = [] if real in seen else [name for name in folders if name != "__pycache__"]
-        for name in () if real in seen else names:
-            path = os.path.join(inside, name)
-            try:
-                facts = os.stat(path)
-            except OSError:  # it is gone, or a link to nothing
-                continue
-            yield path, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
-        seen.add(real)
-
-
-def lake_folders(lake: Path) -> str:
+def tables(lake: Path) -> str:
     """Return a digest of the lake's tables: each commit and each data file changes the time of a folder.
 
     Args:
         lake: the lake's folder.
     """
-    found = []
-    for folder, folders, _ in os.walk(lake):
-        if Path(folder) == lake:  # it has the lock and the record of the last run
-            folders[:] = [name for name in folders if name != METASTORE]
-        else:
-            found.append(folder)
-    return times(sorted(found))
+    inside = sorted(one.name for one in os.scandir(lake) if one.is_dir() and one.name != METASTORE)
+    return digest_of(times_of_folders(lake / name) for name in inside)
 
 
 def catalog(lake: Path) -> str:
-    """Return a digest of the embedded catalog, and of who held the lake last.
+    """Return a digest of the catalogs that are files of the lake, and of who held the lake last.
 
     Every process that opens the catalog changes it, so it is compared only once that of a run has ended.
+
+    Args:
+        lake: the lake's folder.
     """
     lock = lake / LOCK
-    held = (lock.read_text("utf-8"), lock.stat().st_mtime_ns) if lock.exists() else ("", 0)
-    return digest_of([repr(held), *map(repr, sorted(_files(lake / METASTORE)))])
-
-
-def times(paths: Iterable[str]) -> str:
-    """Return a digest of the times of single files or folders; a missing one differs from any other."""
-    return digest_of(
-        f"{path} {os.stat(path).st_mtime_ns if os.path.exists(path) else None}" for path in paths
-    )
-
-
-def digest_of(parts: Iterable[str]) -> str:
-    """Return a digest of texts, in their order."""
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(f"{part}\0".encode())
-    return digest.hexdigest()
+    beside = [one for one in os.scandir(lake) if one.is_file() and not one.name.startswith(RECORD)]
+    facts = [(one.name, one.stat().st_ino, one.stat().st_size, one.stat().st_mtime_ns) for one in beside]
+    held = lock.read_text("utf-8") if lock.exists() else ""
+    return digest_of([held, repr(sorted(facts)), tree(lake / METASTORE).digest])

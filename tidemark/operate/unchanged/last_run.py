@@ -1,8 +1,9 @@
 """The last run that changed nothing: remembered at its end, compared at the start of the next.
 
-At its end: what a run saw before it began is what it read, since the digests are taken before the project is
-parsed and before the feeds are listed. A file that comes later differs from them. A run that changed the lake
-is not remembered, so one more run has to find that there is nothing left to do.
+What a run saw before it began is what it read, since the digests are taken before the project is parsed and
+before the feeds are listed. What comes later differs from them. A run that changed the lake is not
+remembered, so one more run has to find that there is nothing left to do. Whatever fails here costs a run, and
+no more.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from python_ingest.feeds.declarations import Feed
-from python_ingest.files.arrivals import fingerprints, watched
+from python_ingest.files.arrivals import watched
 from tidemark.base.clock import utc_now
 from tidemark.base.interrupts import end_spark
+from tidemark.base.output import Note
 from tidemark.engine.dbt_core.profiles import profiles_folder
 from tidemark.engine.dbt_core.texts import output_folders
 from tidemark.engine.runs.lineage.sending import is_on
@@ -26,10 +29,13 @@ from tidemark.lake.lock import PRIVATE
 from tidemark.lake.metastore import metastore, rest_catalog
 from tidemark.lake.place import is_remote, lake_folder
 from tidemark.operate.unchanged import evidence
-from tidemark.operate.unchanged.obstacles import obstacles
+from tidemark.operate.unchanged.files import digest_of, times, tree
+from tidemark.operate.unchanged.obstacles import is_elsewhere, obstacles
 
-FILE = ".last_run.json"
-FOREVER = float("inf")
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FILE = f"{evidence.RECORD}.json"
 ARTIFACTS = ("manifest.json", "run_results.json")
 
 
@@ -40,10 +46,10 @@ class LastRun:
     Attributes:
         digest: of all that it read.
         at: when it ended (UTC).
-        folders: the folders of its feeds.
+        folders: the locations of its feeds.
         artifacts: dbt's files about the run.
         counts: the number of feeds, tables and tests.
-        notes: the notes that it printed: an event and a message each.
+        notes: the notes that it printed: event, message and facts of each.
     """
 
     digest: str
@@ -51,7 +57,22 @@ class LastRun:
     folders: list[str]
     artifacts: list[str]
     counts: dict[str, int]
-    notes: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[Note]
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a run saw before it landed anything.
+
+    Attributes:
+        folders: the locations of its feeds.
+        files: a digest of the files there.
+        tables: a digest of the lake's tables.
+    """
+
+    folders: list[str]
+    files: str
+    tables: str
 
 
 class Watch:
@@ -64,47 +85,53 @@ class Watch:
 
     def __init__(self, root: Path, request: Mapping[str, object]) -> None:
         self._root = root
-        self._lake = lake_folder().resolve()
+        self._lake = lake_folder().absolute()
         self._file = self._lake / FILE
-        self._is_local = not (is_remote() or metastore() or rest_catalog() or is_on())
-        self._code = evidence.project_code(root, profiles_folder(root))
-        # Spark and dbt add variables later
-        self._settings = evidence.settings(request, self._code.names, os.environ)
-        self._before: tuple[str, str] | None = None
-        self._folders: list[str] = []
+        self._code, self._settings = evidence.Code("", frozenset(), is_known=False), ""
+        self._before: Before | None = None
+        with suppress(Exception):
+            if not (is_remote() or metastore() or rest_catalog() or is_on()):
+                code = evidence.project_code(root, profiles_folder(root))
+                # taken now, since Spark and dbt add variables later
+                self._settings = evidence.settings(root, request, code.names, os.environ)
+                self._code = code
 
     def repeats(self) -> LastRun | None:
         """Return the last run if this one would repeat it; None if it may differ or none is there."""
-        if not self._is_local or not self._file.is_file():
-            return None
-        try:
+        with suppress(Exception):  # no record, one of another version, or half of one
             last = LastRun(**json.loads(self._file.read_text("utf-8")))
-        except (OSError, ValueError, TypeError):  # of another version, or half written
-            return None
-        files = evidence.feed_files(map(Path, last.folders))
-        return last if self._digest(files, last.artifacts) == last.digest else None
+            seen = Before(last.folders, _files(last.folders), evidence.tables(self._lake))
+            if self._code.is_known and self._digest(seen, last.artifacts) == last.digest:
+                return last
+        return None
 
-    def begin(self, feeds: Sequence[Feed]) -> None:
-        """Forget the last run, and look at the files and the lake; the lake is locked.
+    def begin(self, spark: SparkSession, feeds: Sequence[Feed]) -> None:
+        """Forget the last run, and look at the files and the tables; the lake is locked.
 
         Args:
+            spark: the session of the run.
             feeds: the feeds that will be landed.
         """
-        self._file.unlink(missing_ok=True)
-        root = self._root
-        local = watched({feed.name: feed for feed in feeds})
-        all_settled = fingerprints(local, root, time.time()) == fingerprints(local, root, FOREVER)
-        if self._is_local and len(local) == len(feeds) and all_settled:
-            self._folders = [str((root / feed.external.location).resolve()) for feed in local]
-            self._before = evidence.feed_files(map(Path, self._folders)), evidence.lake_folders(self._lake)
+        with suppress(Exception):
+            self._file.unlink(missing_ok=True)
+            local, now = watched({feed.name: feed for feed in feeds}), time.time()
+            if len(local) < len(feeds) or is_elsewhere(spark, self._lake):
+                return
+            folders = [str(self._root / feed.external.location) for feed in local]
+            seen = [tree(Path(folder)) for folder in folders]
+            # a file that is younger than `settle`, or of a time to come, will be landed later
+            ages = zip(seen, local, strict=True)
+            if all(found.newest <= now - feed.external.settle for found, feed in ages):
+                files = digest_of(found.digest for found in seen)
+                self._before = Before(folders, files, evidence.tables(self._lake))
 
     def end(
         self,
         manifest: Any,
-        nodes: Iterable[Any],
+        nodes: Sequence[Any],
         selection: Sequence[str],
         counts: dict[str, int],
-        notes: list[tuple[str, str]],
+        notes: Sequence[Note],
     ) -> None:
         """Remember the run if it changed nothing and can be compared: `keep` then writes it.
 
@@ -113,47 +140,46 @@ class Watch:
             nodes: the nodes that were built or tested.
             selection: dbt's selectors.
             counts: the number of feeds, tables and tests.
-            notes: the notes that the run printed: an event and a message each.
+            notes: the notes that the run printed.
         """
-        if self._before is None or self._before[1] != evidence.lake_folders(self._lake):
-            return
-        if not self._code.is_known:
-            return
-        if next(obstacles(manifest, nodes, selection, self._lake), None) is not None:
-            return
-        target, _ = output_folders(self._root)
-        artifacts = [str(target / name) for name in ARTIFACTS]
-        at = utc_now().isoformat(timespec="seconds")
-        _pending.append((self, LastRun("", at, self._folders, artifacts, counts, notes)))
+        with suppress(Exception):
+            before = self._before
+            if before is None or not self._code.is_known or before.tables != evidence.tables(self._lake):
+                return
+            if next(obstacles(manifest, nodes, selection, self._lake), None) is None:
+                artifacts = [str(output_folders(self._root)[0] / name) for name in ARTIFACTS]
+                at = utc_now().isoformat(timespec="seconds")
+                _pending.append((self, before, LastRun("", at, before.folders, artifacts, counts, [*notes])))
 
-    def keep(self, last: LastRun) -> None:
-        """Write a run down, once Spark has ended and the catalog is at rest."""
-        files = self._before[0] if self._before else ""
-        digest = self._digest(files, last.artifacts)
+    def keep(self, before: Before, last: LastRun) -> None:
+        """Write a run down, once Spark has ended and the catalog is at rest.
+
+        Args:
+            before: what it saw before it landed anything.
+            last: the run.
+        """
+        record = asdict(replace(last, digest=self._digest(before, last.artifacts)))
         new = self._file.with_suffix(".new")
         new.touch(mode=PRIVATE)
-        new.write_text(json.dumps(asdict(replace(last, digest=digest))), encoding="utf-8")
+        new.write_text(json.dumps(record, default=str), encoding="utf-8")
         new.replace(self._file)
 
-    def _digest(self, files: str, artifacts: Iterable[str]) -> str:
-        return evidence.digest_of(
-            [
-                self._code.digest,
-                self._settings,
-                files,
-                evidence.lake_folders(self._lake),
-                evidence.catalog(self._lake),
-                evidence.times(artifacts),
-            ]
-        )
+    def _digest(self, seen: Before, artifacts: Sequence[str]) -> str:
+        of_lake = (seen.tables, evidence.catalog(self._lake))
+        return digest_of([self._code.digest, self._settings, seen.files, *of_lake, times(artifacts)])
 
 
-_pending: list[tuple[Watch, LastRun]] = []
+def _files(folders: Sequence[str]) -> str:
+    return digest_of(tree(Path(folder)).digest for folder in folders)
+
+
+_pending: list[tuple[Watch, Before, LastRun]] = []
 
 
 def keep() -> None:
     """Write down the run of this process, if it is to be remembered; Spark ends before."""
-    for watch, last in _pending:
+    for watch, before, last in _pending:
         end_spark()
-        watch.keep(last)
+        with suppress(Exception):
+            watch.keep(before, last)
     _pending.clear()

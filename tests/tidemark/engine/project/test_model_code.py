@@ -87,6 +87,12 @@ def test_only_code_counts(before: dict[str, Any], tmp_path: Path, changes: Chang
         ({RECENT: ("'2025'", "'current_date'")}, "current_date"),
         ({TESTED: ("[recent]", "[{recent: {arguments: {since: now()}}}]")}, "now"),
         ({TESTED: ("[recent]", "[{recent: {config: {where: id < uuid()}}}]")}, "uuid"),
+        ({TESTED: ("[recent]", "[{recent: {config: {fail_calc: 'datediff(now(), max(d))'}}}]")}, "now"),
+        ({TESTED: ("[recent]", "[{recent: {config: {error_if: '> hour(curdate())'}}}]")}, "curdate"),
+        ({SINGLE: ("id > 1", "d > DATE 'yesterday' and e <> 'today'")}, "DATE 'yesterday'"),
+        ({SINGLE: ("id > 1", "t > {{ current_timestamp_backcompat() }}")}, "current_timestamp_backcompat"),
+        ({SINGLE: ("id > 1", "user = 'a' and t < '{{ py_current_timestring() }}'")}, "py_current_timestring"),
+        ({SINGLE: ("id > 1", "by = user ()")}, "user ("),
     ],
 )
 def test_what_changes_an_outcome_by_itself(tmp_path: Path, changes: Changes, unsettled: str | None) -> None:
