@@ -149,7 +149,7 @@ class Watch:
             if next(obstacles(manifest, nodes, selection, self._lake), None) is None:
                 artifacts = [str(output_folders(self._root)[0] / name) for name in ARTIFACTS]
                 at = utc_now().isoformat(timespec="seconds")
-                _pending.append((self, before, LastRun("", at, before.folders, artifacts, counts, [*notes])))
+                _pending[:] = [(self, before, LastRun("", at, before.folders, artifacts, counts, [*notes]))]
 
     def keep(self, before: Before, last: LastRun) -> None:
         """Write a run down, once Spark has ended and the catalog is at rest.

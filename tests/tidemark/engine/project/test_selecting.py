@@ -9,6 +9,7 @@ import pytest
 from tidemark.base.errors import DbtError
 from tidemark.cli import run
 from tidemark.engine.dbt_core import profiles
+from tidemark.engine.project.build import Built
 from tidemark.project_with_feeds import ProjectWithFeeds
 
 pytestmark = pytest.mark.R2
@@ -56,7 +57,7 @@ def test_a_run_lands_them(lakehouse: ProjectWithFeeds, monkeypatch: pytest.Monke
     monkeypatch.setattr(run, "hold", lambda folder: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)
     monkeypatch.setattr(run, "land_each", land)
-    monkeypatch.setattr(run, "build_models", lambda options, project: None)
+    monkeypatch.setattr(run, "build_models", lambda options, project: Built())
     run.run(select=["source:bronze.transactions+"])
     run.run()
     assert landed == [["transactions"], list(lakehouse.feeds)]
