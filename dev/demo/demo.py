@@ -22,7 +22,7 @@ from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land
 from tidemark.cli.verdicts import show_verdicts
-from tidemark.engine.project.session import warm_session
+from tidemark.engine.project.session import start_session, warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.metastore import metastore
 from tidemark.lake.place import DEFAULT_LAKE, is_remote, lake_folder, lake_location
@@ -70,8 +70,9 @@ def play(root: Path, *, all_feeds: bool = False) -> None:
     else:
         lake = LocalLake()
         lake.check()  # before the slow steps
+        start_session(root, empty=metastore() is None)
         lakehouse = ProjectWithFeeds.load()
-        spark = warm_session(root, empty=metastore() is None)
+        spark = warm_session(root)
     if is_remote() or metastore():
         drop_tables(spark, {table.partition(".")[0] for table in (*lakehouse.tables, lakehouse.ops_schema)})
         lake.clear()

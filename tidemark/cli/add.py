@@ -70,7 +70,7 @@ def add(  # noqa: PLR0913, PLR0917  # the options of the command
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
-    lakehouse = opened()
+    lakehouse = opened(starts_spark=False)
     add_feed(
         path,
         name,

@@ -19,7 +19,7 @@ from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land_each
 from tidemark.engine.dbt_core import profiles
 from tidemark.engine.project import enter_root
-from tidemark.engine.project.session import warm_session
+from tidemark.engine.project.session import start_session, warm_session
 from tidemark.lake.lock import hold
 from tidemark.lake.place import lake_folder
 from tidemark.operate.unchanged.last_run import LastRun, Watch
@@ -51,6 +51,7 @@ def run(
     embedded = profiles.embedded_target(root)
     if not embedded:
         hold(lake_folder())
+        start_session(root)
     lakehouse = ProjectWithFeeds.load()
     names = lakehouse.selected_names(select) if select else [*lakehouse.feeds, *lakehouse.invalid]
     failed: Mapping[str, TidemarkError] = {}

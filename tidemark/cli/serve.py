@@ -24,7 +24,7 @@ def serve(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The server's port on 127.0.0.1.")] = 15002,
 ) -> None:
     """Run a Spark Connect server for the lake until Ctrl-C, so that dbt commands need not start Spark."""
-    root = opened().root
+    root = opened(starts_spark=False).root
     settings = settings_of_server(root)
     check_jars(settings, root)
     prepare_catalog()

@@ -7,14 +7,13 @@ import os
 import re
 import shutil
 import signal
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from tidemark.base.interrupts import on_interrupt
@@ -70,8 +69,8 @@ def open_session(settings: Mapping[str, str], root: Path, *, empty: bool = False
     if empty:
         _empty(lake_folder())
     # Spark installs its own handler for Ctrl-C, which calls the JVM and waits
-    with _quiet_jvm(root / "logs"), on_interrupt(signal.getsignal(signal.SIGINT)):
-        return embedded_session(settings)
+    with on_interrupt(signal.getsignal(signal.SIGINT)):
+        return embedded_session(settings, root / "logs")
 
 
 def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
@@ -79,7 +78,7 @@ def _is_no_trace_of_py4j(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("Exception while sending command")
 
 
-def embedded_session(settings: Mapping[str, str]) -> SparkSession:
+def embedded_session(settings: Mapping[str, str], logs: Path | None = None) -> SparkSession:
     """Return the session of this process; start Spark if it does not run.
 
     Secrets are set after the start: PySpark puts settings into the command line of the JVM, which all users
@@ -87,11 +86,14 @@ def embedded_session(settings: Mapping[str, str]) -> SparkSession:
 
     Args:
         settings: Spark's settings.
+        logs: the folder of spark.log, for what the JVM prints; None for this process's standard error.
     """
     if SparkContext._active_spark_context is None:
         hadoop = {name: value for name, value in settings.items() if SECRET.match(name)}
         given = {name: value for name, value in settings.items() if name not in hadoop}
         conf = SparkConf().setAll([*given.items(), ("spark.sql.catalogImplementation", "hive")])
+        if logs is not None:
+            _start_jvm(conf, logs)
         context: Any = SparkContext.getOrCreate(conf)
         for name, value in hadoop.items():
             context._jsc.hadoopConfiguration().set(name.removeprefix("spark.hadoop."), value)
@@ -105,13 +107,11 @@ def plain_session() -> SparkSession:
     """Return a session without a lake, for many queries of few rows; the one that runs, if there is one."""
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it also prints stack traces of queries
     memory = os.environ.get("TIDEMARK_DRIVER_MEMORY") or "2g"
-    builder = (
-        SparkSession.builder.master("local[1]").appName("tidemark").config("spark.driver.memory", memory)
-    )
-    for name, value in PLAIN.items():
-        builder = builder.config(name, value)
-    with TemporaryDirectory() as logs, _quiet_jvm(Path(logs)), on_interrupt(signal.getsignal(signal.SIGINT)):
-        return builder.getOrCreate()
+    conf = SparkConf().setMaster("local[1]").setAppName("tidemark").set("spark.driver.memory", memory)
+    conf.setAll([*PLAIN.items()])
+    with TemporaryDirectory() as logs, on_interrupt(signal.getsignal(signal.SIGINT)):
+        _start_jvm(conf, Path(logs))
+        return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def _empty(lake: Path) -> None:
@@ -122,20 +122,9 @@ def _empty(lake: Path) -> None:
             entry.unlink()
 
 
-@contextmanager
-def _quiet_jvm(logs: Path) -> Iterator[None]:
-    """Send the standard error of the JVM to logs/spark.log while it starts.
-
-    The JVM inherits the file descriptor, so its output stays redirected; for this process the redirection
-    ends here.
-    """
+def _start_jvm(conf: SparkConf, logs: Path) -> None:
+    """Start the JVM if it does not run, and send what it prints on its standard error to logs/spark.log."""
     logs.mkdir(parents=True, exist_ok=True)
-    sys.stderr.flush()
-    saved = os.dup(2)
-    with (logs / "spark.log").open("a", encoding="utf-8") as log:
-        os.dup2(log.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
+    if SparkContext._gateway is None:
+        with (logs / "spark.log").open("ab") as log:
+            SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": log}))  # type: ignore[no-untyped-call]

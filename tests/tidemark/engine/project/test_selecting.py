@@ -55,6 +55,7 @@ def test_a_run_lands_them(lakehouse: ProjectWithFeeds, monkeypatch: pytest.Monke
     monkeypatch.setattr(profiles, "embedded_target", lambda root: "")
     monkeypatch.setattr(ProjectWithFeeds, "load", lambda: lakehouse)
     monkeypatch.setattr(run, "hold", lambda folder: None)
+    monkeypatch.setattr(run, "start_session", lambda root: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)
     monkeypatch.setattr(run, "land_each", land)
     monkeypatch.setattr(run, "build_models", lambda options, project: Built())
