@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks.refreshes import REFRESHES
 from benchmarks.report import machine, markdown_table, versions
+from tidemark.base.output import count_of
 from tidemark.engine.decision.costs import Choices
 
 UNREAD = "not read"
@@ -157,7 +158,7 @@ def _again(nth: int, queries: Sequence[Query], header: Sequence[str]) -> list[st
         "",
         "The same sets, of other rows. Each way was measured by then, and is chosen by its seconds.",
         f"A full refresh takes {median(ratios):.1f} times as long in the median, {min(ratios):.1f} at worst.",
-        f"An increment takes more than {DEAR} times a full refresh for {len(dear)} tables"
+        f"An increment takes more than {DEAR} times a full refresh for {count_of(len(dear), 'table')}"
         f"{': ' if dear else ''}{', '.join(dear)}.",
         "",
         *markdown_table([*header, *LAST], [query.row(nth) for query in queries]),

@@ -85,7 +85,7 @@ def run(found: list[Command], folder: Path) -> list[str]:
     printed, lines, began = list[str](), list[str](), time.monotonic()
     for line in shell.stdout or ():
         if not line.startswith(MARK):
-            lines.append(line.rstrip().replace(str(folder), "…"))
+            lines.append(line.rstrip().replace(str(folder), "…").replace(str(Path.home()), "~"))
             continue
         text = "\n".join(lines).strip("\n")
         command = found[len(printed)].text.splitlines()[0]

@@ -231,6 +231,8 @@ def test_variables_count_if_the_project_names_them(small: Small, monkeypatch: py
     monkeypatch.setenv("DBT_TARGET", "other")
     assert small.watch().repeats() is None
     monkeypatch.delenv("DBT_TARGET")
+    small.write("models/about.md", "Names in `env_var()` are given.")
+    assert project_code(small.root, small.root).is_known
     small.write("macros/one.sql", "{{ env_var(name) }}")
     assert not project_code(small.root, small.root).is_known
     small.run()

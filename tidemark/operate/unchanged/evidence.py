@@ -31,6 +31,7 @@ PATHS = {  # dbt's settings of folders, and what it takes without them
     "packages-install-path": "dbt_packages",
 }
 YAML = (".yml", ".yaml")
+PROSE = ".md"  # may speak of `env_var()`; of dbt, it has descriptions alone
 DATA = (".csv", ".parquet", ".png")  # they name no variables
 SETTINGS = (
     "DBT_",
@@ -89,7 +90,8 @@ def project_code(root: Path, profiles: Path) -> Code:
         text = content.decode("utf-8", "surrogateescape")
         parts += [str(path), os.path.realpath(path), text]
         if path.suffix not in DATA:
-            names |= {call["name"] or "" for call in VARIABLE.finditer(text)}
+            found = {call["name"] or "" for call in VARIABLE.finditer(text)}
+            names |= found - {""} if path.suffix == PROSE else found
         if path.suffix in YAML and CLOCK_IN_YAML.search(text):
             is_known = False
     return Code(digest_of(parts), frozenset(names), is_known and "" not in names)
