@@ -10,11 +10,13 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -81,21 +83,28 @@ def run(found: list[Command], folder: Path) -> list[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
-    printed, lines, began = list[str](), list[str](), time.monotonic()
+    try:
+        return [*_printed(shell, found, folder)]
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)  # with what it has left in the background
+
+
+def _printed(shell: subprocess.Popen[str], found: list[Command], folder: Path) -> Iterator[str]:
+    """Yield what each command prints, as it ends."""
+    waiting, lines, began = iter(found), list[str](), time.monotonic()
     for line in shell.stdout or ():
         if not line.startswith(MARK):
             lines.append(line.rstrip().replace(str(folder), "…").replace(str(Path.home()), "~"))
             continue
-        text = "\n".join(lines).strip("\n")
-        command = found[len(printed)].text.splitlines()[0]
+        text, command = "\n".join(lines).strip("\n"), next(waiting).text.splitlines()[0]
         if line != f"{MARK}0\n":
-            shell.kill()
             raise RuntimeError(f"$ {command}\n{text}")
         print(f"{time.monotonic() - began:6.1f} s  {command}", flush=True)
-        printed.append(text)
+        yield text
         lines, began = [], time.monotonic()
-    return printed
 
 
 def differences(found: list[Command], printed: list[str]) -> list[str]:

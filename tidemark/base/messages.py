@@ -50,10 +50,12 @@ REMEDIES = {
     "Restore it, or rebuild the table.",
 }
 OURS = re.compile(r"(?:/\*|create |merge |insert |explain |alter |describe |cache |delete )", re.IGNORECASE)
-TOO_SMALL = (
-    "Spark ran out of memory. Give it more: `TIDEMARK_DRIVER_MEMORY=4g` where it runs in this process, "
-    "else in the server's settings."
-)
+OF_SPARK = {  # messages that say all there is to say
+    MEMORY: "Spark ran out of memory. Give it more: `TIDEMARK_DRIVER_MEMORY=4g` where it runs in this "
+    "process, else in the server's settings.",
+    re.compile(r"stopped SparkContext"): "Spark has stopped. A cluster's master ends an application whose "
+    "executors fail again and again: its page and the workers' logs say why.",
+}
 
 
 def plain_message(message: str | None, sql: str = "") -> str:
@@ -67,8 +69,8 @@ def plain_message(message: str | None, sql: str = "") -> str:
     if raised := RAISED.search(message):
         text = raised["text"].strip()
         return ATTRIBUTE.sub("", text) if text.endswith("is not true!") else text
-    if MEMORY.search(message):
-        return TOO_SMALL
+    if known := next((text for pattern, text in OF_SPARK.items() if pattern.search(message)), ""):
+        return known
     if unknown := UNKNOWN.search(message):
         return f"Spark stopped with {unknown['name']}, and has no text for it."
     if "Traceback (most recent call last)" in message:
