@@ -56,10 +56,9 @@ def test_every_command_is_a_process(tmp_path: Path) -> None:
     assert "silver.visits 2 inserted" in tidemark("run")
     (folder / "[b]_2.csv").write_text(VISITS.replace(",6", ",7"))
     assert "silver.visits 1 updated" in tidemark("run", "--select", "source:bronze.visits+")
-    tidemark("run")
-    tidemark("run")
-    assert "1 feed, " in (last := tidemark("run"))
-    assert "unchanged since" in last
+    tidemark("run")  # tests of new models record what they have read
+    tidemark("run")  # it changes nothing
+    assert "unchanged since" in tidemark("run")
     assert "no change" in tidemark("run", "--force")
     assert "0 rows differ" in tidemark("verify")
     assert "silver.visits" in tidemark("diff", "visits", "--from", "last")
