@@ -16,6 +16,7 @@ from tidemark.base.errors import DeclarationError, LandingError, TidemarkError
 from tidemark.cli import run
 from tidemark.cli.landing import land
 from tidemark.engine.dbt_core import profiles
+from tidemark.engine.project.build import Built
 from tidemark.operate.status.feeds import feed_states
 from tidemark.operate.status.level import Level
 from tidemark.project_with_feeds import ProjectWithFeeds
@@ -111,12 +112,17 @@ def test_a_run_builds_what_does_not_read_a_failed_feed(
         failed = {feed.name: TidemarkError("No.", "Retry.") for feed in feeds if feed not in errors.values()}
         return [], {name: error for name, error in failed.items() if name == "transactions"} | errors
 
+    def build(options: Any, project: object) -> Built:
+        built.append(list(options))
+        return Built()
+
     monkeypatch.setattr(profiles, "embedded_target", lambda root: "")
     monkeypatch.setattr(ProjectWithFeeds, "load", lambda: lakehouse)
     monkeypatch.setattr(run, "hold", lambda folder: None)
+    monkeypatch.setattr(run, "start_session", lambda root: None)
     monkeypatch.setattr(run, "warm_session", lambda root: None)
     monkeypatch.setattr(run, "land_each", land_each)
-    monkeypatch.setattr(run, "build_models", lambda options, project: built.append(list(options)))
+    monkeypatch.setattr(run, "build_models", build)
     with pytest.raises(LandingError, match="2 feeds failed to land: transactions, user_events"):
         run.run()
     below = ["source:bronze.transactions+", "source:bronze.user_events+"]
