@@ -13,12 +13,11 @@ from pyspark.sql import SparkSession
 from benchmarks.refreshes import REFRESHES
 from benchmarks.report import machine, markdown_table, versions
 from tidemark.base.output import count_of
-from tidemark.engine.decision.costs import Choices
+from tidemark.engine.decision.costs import MORE, Choices
 
 UNREAD = "not read"
 ORDERS = 3  # the first sets change orders and lineitems
 LAST = ("full refresh, s", "full / increment")
-DEAR = 1.2  # times the full computation
 
 
 @dataclass
@@ -151,14 +150,14 @@ def write(  # noqa: PLR0913
 def _again(nth: int, queries: Sequence[Query], header: Sequence[str]) -> list[str]:
     """Return the section of a later time that the sets came: now the ways are chosen by what runs took."""
     ratios = [ratio for query in queries if (ratio := query.ratio(nth))]
-    dear = [query.name for query in queries if (query.ratio(nth) or 1) < 1 / DEAR]
+    dear = [query.name for query in queries if (query.ratio(nth) or 1) < 1 / MORE]
     return [
         "",
         f"## The sets, time {nth + 1}",
         "",
         "The same sets, of other rows. Each way was measured by then, and is chosen by its seconds.",
         f"A full refresh takes {median(ratios):.1f} times as long in the median, {min(ratios):.1f} at worst.",
-        f"An increment takes more than {DEAR} times a full refresh for {count_of(len(dear), 'table')}"
+        f"An increment takes more than {MORE} times a full refresh for {count_of(len(dear), 'table')}"
         f"{': ' if dear else ''}{', '.join(dear)}.",
         "",
         *markdown_table([*header, *LAST], [query.row(nth) for query in queries]),

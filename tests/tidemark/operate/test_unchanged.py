@@ -299,6 +299,26 @@ def test_what_cannot_be_compared_is_an_obstacle(small: Small, node: Any, reason:
     assert (reason in found[0]) if reason else found == []
 
 
+def test_a_run_with_an_obstacle_is_not_remembered(small: Small) -> None:
+    """And the one before it is forgotten."""
+    small.run()
+    small.run(_node("select current_date()"))
+    assert small.watch().repeats() is None
+
+
+def test_a_link_that_leads_to_another_file_is_seen(small: Small) -> None:
+    """Of the same size and time."""
+    for name in ("first.csv", "second.csv"):
+        small.write(name, "id")
+        os.utime(small.root / name, (1, 1))
+    (small.root / "raw/one.csv").symlink_to(small.root / "first.csv")
+    small.run()
+    assert small.watch().repeats() is not None
+    (small.root / "raw/one.csv").unlink()
+    (small.root / "raw/one.csv").symlink_to(small.root / "second.csv")
+    assert small.watch().repeats() is None
+
+
 def test_selectors_of_earlier_runs_are_an_obstacle(small: Small) -> None:
     """`state:` and `result:` read files of an earlier run."""
     assert list(obstacles(_manifest(), [], ["state:modified+"], small.lake)) != []

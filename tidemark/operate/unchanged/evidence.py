@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from stat import S_ISDIR
 
 from tidemark.engine.dbt_core.texts import yaml_mapping
 from tidemark.lake.lock import LOCK
-from tidemark.operate.unchanged.files import digest_of, entries, is_folder, times, times_of_folders, tree
+from tidemark.operate.unchanged.files import digest_of, entries, times, times_of_folders, tree
 from tidemark.spark.jars import FOLDER as JARS
 
 VARIABLE = re.compile(r"\benv_var\s*\(\s*(?:(['\"])(?P<name>\w+)\1)?")
@@ -79,7 +80,8 @@ def project_code(root: Path, profiles: Path) -> Code:
     folders = [folder for name, default in PATHS.items() for folder in _listed(settings.get(name, default))]
     beside = (path for path in root.iterdir() if path.suffix in (*YAML, ".toml") and path.is_file())
     paths = {*beside, profiles / "profiles.yml"}
-    paths |= {Path(path) for folder in folders for path, _ in entries(root / folder) if not is_folder(path)}
+    below = [entry for folder in folders for entry in entries(root / folder)]
+    paths |= {Path(path) for path, facts in below if facts is None or not S_ISDIR(facts.st_mode)}
     parts, names = list[str](), set[str]()
     is_known = not any("{{" in folder for folder in folders)
     for path in sorted(paths):

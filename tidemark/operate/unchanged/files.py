@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISREG
 
 CACHE = "__pycache__"
 
@@ -29,9 +29,9 @@ def tree(folder: Path) -> Tree:
     """Return what is in a folder, through links; a folder that is missing differs from an empty one."""
     newest, parts = 0.0, [f"{folder} {os.path.realpath(folder)} {os.path.isdir(folder)}"]
     for path, facts in entries(folder):
-        what: list[str | int] = [path, os.path.realpath(path)]
-        if facts is not None:
-            what += [facts.st_mode, facts.st_ino]
+        what: list[str | int] = [path]
+        if facts is not None:  # of what a link leads to: another inode is another target
+            what += [facts.st_mode, facts.st_dev, facts.st_ino]
         if facts is not None and S_ISREG(facts.st_mode):  # a folder's times say no more than its entries
             what += [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns]
             newest = max(newest, facts.st_mtime)
@@ -66,12 +66,6 @@ def digest_of(parts: Iterable[str]) -> str:
     for part in parts:
         digest.update(f"{part}\0".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
-
-
-def is_folder(path: str) -> bool:
-    """Return whether a path leads to a folder."""
-    facts = _facts(path)
-    return facts is not None and S_ISDIR(facts.st_mode)
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
