@@ -57,6 +57,9 @@ def add(  # noqa: PLR0913, PLR0917  # the options of the command
     path: Annotated[Path, typer.Argument(help="A file of the feed, or its folder.", resolve_path=True)],
     name: Annotated[Optional[str], typer.Option(help="Name of the feed.")] = None,
     key: Annotated[str, typer.Option(help="Columns that identify a record, separated by commas.")] = "",
+    no_key: Annotated[
+        bool, typer.Option("--no-key", help="No columns identify a record: silver keeps each as it landed.")
+    ] = False,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     header: HasHeader = None,
@@ -70,12 +73,14 @@ def add(  # noqa: PLR0913, PLR0917  # the options of the command
 ) -> None:
     """Declare a feed from sample files, with a silver model, its rules and tests."""
     choices = Choices(encoding, delimiter, header, names_in(columns), skip_lines, footer, comment, sheet)
+    if key and no_key:
+        raise TidemarkError("`--key` and `--no-key` exclude each other.", "Use one of them.")
     lakehouse = opened(starts_spark=False)
     add_feed(
         path,
         name,
         lakehouse,
-        names_in(key),
+        None if no_key else names_in(key),
         choices=choices.checked(),
         dates=dates_of(date_format or [], day_first),
     )
@@ -85,7 +90,7 @@ def add_feed(  # noqa: PLR0913
     path: Path,
     name: str | None,
     project: ProjectWithFeeds,
-    key: Sequence[str] = (),
+    key: Sequence[str] | None = (),
     *,
     choices: Choices | None = None,
     dates: Dates | None = None,
@@ -96,7 +101,7 @@ def add_feed(  # noqa: PLR0913
         path: a file of the feed, or the folder of its files.
         name: the feed's name; None proposes one from the file names.
         project: the project.
-        key: the columns that identify a record; if empty, they are found in the files.
+        key: the columns that identify a record; if empty, they are found in the files; None if none do.
         choices: what the user says about the files.
         dates: what the user says about dates.
 

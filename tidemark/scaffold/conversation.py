@@ -5,7 +5,10 @@ from __future__ import annotations
 from tidemark.scaffold.column import Proposed, in_jinja
 from tidemark.scaffold.feed import Proposal
 from tidemark.scaffold.gold import Gold
+from tidemark.scaffold.keys import is_id
 from tidemark.scaffold.value_types import NULLS
+
+FEW_RECORDS = 100  # in which values of any column may differ by chance
 
 
 def notes_of(feed: Proposal, gold: Gold | None) -> list[tuple[str, str]]:
@@ -23,8 +26,7 @@ def notes_of(feed: Proposal, gold: Gold | None) -> list[tuple[str, str]]:
     if renamed := [column.renamed for column in feed.columns if column.name != column.field]:
         found.append(("renamed", ", ".join(renamed)))
     found += _nulls(feed)
-    found.append(("key", f"{', '.join(feed.key_names)}: {_why(feed)}; use `--key` for other columns"))
-    found += feed.check.notes()
+    found += _key(feed)
     for name in feed.unordered:
         found.append(("newest", f"{name} is text: it does not order versions; see its line above"))
     if gold:
@@ -47,6 +49,18 @@ def column_line(column: Proposed) -> str:
     words += ["/".join([*given["true_words"], *given["false_words"]])] if "true_words" in given else []
     words += ["" if column.is_required else "may be missing", column.value.note]
     return f"{of:<16} {'; '.join(word for word in words if word)}".rstrip()
+
+
+def _key(feed: Proposal) -> list[tuple[str, str]]:
+    if feed.check is None:
+        each = "none: silver keeps each record as it landed, copies too"
+        return [("key", f"{each}; a landing stops at a file that has changed (`on_change: error`)")]
+    chosen = f"{', '.join(feed.key_names)}: {_why(feed)}; use `--key` for other columns"
+    found = [("key", chosen), *feed.check.notes()]
+    if feed.check.records < FEW_RECORDS and not any(is_id(column.name) for column in feed.key):
+        shown = "one record shows" if feed.check.records == 1 else f"{feed.check.records} records show"
+        found.append(("key", f"{shown} little: other records with the same values would replace these"))
+    return found
 
 
 def _why(feed: Proposal) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidemark.scaffold.column import Proposed, plain_for_dbt
-from tidemark.scaffold.feed import Proposal
+from tidemark.scaffold.feed import PLACE, Proposal
 from tidemark.scaffold.gold import Gold
 from tidemark.scaffold.unit_tests import silver_tests, staging_tests
 from tidemark.scaffold.yaml_text import Flow, Inline, yaml_text
@@ -31,7 +31,6 @@ REJECTED = {
     "_ingested_at": "timestamp",
 }
 TESTED = ("_source_file", "_batch_id", "rejection_reason")
-PLACE = ("_batch_id", "_row_number")
 NOT_NULL = {"constraints": Inline([Flow(type="not_null")])}
 
 
@@ -43,7 +42,10 @@ def sources_yml(feed: Proposal) -> str:
         external["options"] = plain_for_dbt(Flow(feed.sample.options))
     if feed.sample.partitions:
         external["partitions"] = [Flow(name=field, data_type="string") for field in feed.sample.partitions]
-    external["key"] = Inline(feed.key_names)
+    if feed.key:
+        external["key"] = Inline(feed.key_names)
+    else:
+        external["on_change"] = "error"  # without a key, records cannot replace their earlier versions
     if feed.newest_by:
         external["newest_by"] = feed.newest_by.name
     table = {
@@ -84,13 +86,16 @@ def models_yml(feed: Proposal) -> str:
     """Return the declarations of the silver model and of the model of rejected rows, with unit tests."""
     newest = f"has the highest `{feed.newest_by.name}`" if feed.newest_by else "landed last"
     key = ", ".join(f"`{name}`" for name in feed.key_names)
+    of_key, of_record = f"{key}, the version that {newest}", "landed record that breaks no rule"
     model: dict[str, Any] = {
         "name": feed.name,
-        "description": f"One row per {key}, the version that {newest}.",
+        "description": f"One row per {of_key if feed.key else of_record}.",
         "columns": [_stored(column, feed) for column in feed.columns],
     }
-    if len(feed.key) > 1:
-        model["data_tests"] = [unique_key(feed.key_names)]
+    if not feed.key:
+        model["columns"] += _documented({name: METADATA[name] for name in PLACE}, not_null=PLACE)
+    if len(feed.key) != 1:
+        model["data_tests"] = [unique_key(feed.key_names or PLACE)]
     name = f"rejected_{feed.name}"
     rejected = {
         "name": name,

@@ -22,6 +22,7 @@ from tidemark.scaffold.value_types import ValueType
 NEWEST = ("updated_at", "modified_at", "changed_at", "last_updated", "last_modified", "version")
 ORDERED = ("date", "timestamp", "timestamp_ntz", "bigint", "int", "smallint", "double", "float")
 RAW = "data/raw"
+PLACE = ("_batch_id", "_row_number")  # of a landed record: the key of rows that have no other
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Proposal:
         pattern: the pattern of their names.
         sample: the sample of the files, with the types of its text.
         columns: the columns.
-        key: the columns that identify a record.
+        key: the columns that identify a record; empty if none do.
         newest_by: the column that orders versions of a record; None if the file that landed last decides.
-        check: what the records show about the key.
+        check: what the records show about the key; None without one.
         unordered: names of columns that would order versions, but are text.
         counts: how often each value of a text field occurs in the sample.
         number: the number of records that were read.
@@ -49,7 +50,7 @@ class Proposal:
     columns: tuple[Proposed, ...]
     key: tuple[Proposed, ...]
     newest_by: Proposed | None
-    check: KeyCheck
+    check: KeyCheck | None
     unordered: tuple[str, ...]
     counts: Mapping[str, Counter[str]]
     number: int
@@ -60,8 +61,9 @@ class Proposal:
 
     @property
     def unique_key(self) -> str:
-        """The key as an argument of `config()`."""
-        return repr(self.key_names) if len(self.key) > 1 else repr(self.key_names[0])
+        """The key of the silver model as an argument of `config()`."""
+        names = self.key_names or list(PLACE)
+        return repr(names) if len(names) > 1 else repr(names[0])
 
     @property
     def rules(self) -> list[str]:
@@ -76,7 +78,7 @@ def proposed(  # noqa: PLR0913
     files: Sequence[Path],
     path: Path,
     name: str | None,
-    key: Sequence[str] = (),
+    key: Sequence[str] | None = (),
     *,
     dates: Dates | None = None,
 ) -> Proposal:
@@ -88,7 +90,7 @@ def proposed(  # noqa: PLR0913
         path: the folder of the files, or the only file.
         name: the feed's name; the default is the folder's name under `data/raw`, else the start of the file
             names.
-        key: the columns that identify a record; by default they are found in the sample.
+        key: the columns that identify a record; if empty, they are found in the sample; None if none do.
         dates: what the user says about dates.
 
     Raises:
@@ -107,14 +109,9 @@ def proposed(  # noqa: PLR0913
     entity = given.removesuffix("s")
     typed = typed_sample(sample, dates or Dates())
     columns = _columns(sample, typed, entity)
-    newest, unordered = _newest(columns)
+    newest, unordered = _newest(columns) if key is not None else (None, ())
     field = newest.field if newest else None
-    fields = chosen_key(typed.sample, key) if key else key_of(typed.sample, entity, field)
-    if fields is None:
-        raise TidemarkError(
-            f"No column of {files[0]}, and no combination of a few, is unique for each record.",
-            "Name the columns that identify a record: `--key order_id,line_number`.",
-        )
+    fields = () if key is None else _key(typed.sample, key, entity, field, files)
     by_field = {column.field: column for column in columns}
     pattern = pattern_of(files, "" if path.is_dir() or sql_name(folder.name) == given else stem)
     return Proposal(
@@ -125,11 +122,25 @@ def proposed(  # noqa: PLR0913
         columns,
         tuple(by_field[field] for field in fields),
         newest,
-        check_key(typed.sample.everything(), fields, field),
+        check_key(typed.sample.everything(), fields, field) if fields else None,
         unordered,
         typed.counts,
         typed.number,
     )
+
+
+def _key(
+    sample: Sample, wanted: Sequence[str], entity: str, newest: str | None, files: Sequence[Path]
+) -> tuple[str, ...]:
+    """Return the fields that identify a record: those that are wanted, or else those that are found."""
+    fields = chosen_key(sample, wanted) if wanted else key_of(sample, entity, newest)
+    if fields is None:
+        raise TidemarkError(
+            f"No column of {files[0]}, and no combination of a few, is unique for each record.",
+            "Name the columns that identify a record: `--key order_id,line_number`. If none do, use "
+            "`--no-key`: silver keeps each record as it landed.",
+        )
+    return fields
 
 
 def _columns(sample: Sample, typed: TypedSample, entity: str) -> tuple[Proposed, ...]:

@@ -62,7 +62,7 @@ def key_of(sample: Sample, entity: str, newest: str | None) -> tuple[str, ...] |
     first = next((field for name in named for field in filled if sql_name(field) == name), None)
     if first and (newest or any(_holding(sample, records, [(first,)]))):
         return (first,)
-    ids = [name for name in filled if _is_id(name)]
+    ids = [name for name in filled if is_id(name)]
     for group in _holding(sample, records, _groups(ids, [])):
         return group
     if ids and newest:
@@ -77,14 +77,15 @@ def _is_usable(sample: Sample, name: str) -> bool:
     return sample.types[name] in USABLE and no_nulls
 
 
-def _is_id(name: str) -> bool:
+def is_id(name: str) -> bool:
+    """Return whether the name of a field says that it identifies something."""
     return sql_name(name).rpartition("_")[2] in IDS
 
 
 def _ranked(sample: Sample, names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return fields that may be part of a key, likely ones first; numbers, often measures, are separate."""
     rank = {"date": 1, "timestamp": 1}
-    ids = {*filter(_is_id, names), next(iter(sample.types))}  # the first column often identifies a record
+    ids = {*filter(is_id, names), next(iter(sample.types))}  # the first column often identifies a record
     likely = sorted(names, key=lambda name: 0 if name in ids else rank.get(sample.types[name], 2))[:COLUMNS]
     numbers = [name for name in likely if "int" in sample.types[name] and name not in ids]
     return [name for name in likely if name not in numbers], numbers

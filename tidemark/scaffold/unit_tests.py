@@ -39,16 +39,23 @@ def staging_tests(feed: Proposal) -> list[dict[str, Any]]:
 
 def silver_tests(feed: Proposal) -> list[dict[str, Any]]:
     """Return the tests of the silver model and of the model of rejected rows."""
-    newest = {column.name: in_silver(column, versions(feed)[1][column.field]) for column in shown(feed)}
+    rows = [
+        {column.name: in_silver(column, version[column.field]) for column in shown(feed)}
+        for version in versions(feed)
+    ]
     rejected = f"rejected_{feed.name}"
+    if feed.key:
+        name, what, rows = f"{feed.name}_take_the_newest_version", "the newer version of a key", rows[1:]
+    else:
+        name, what = f"{feed.name}_keep_each_record", "each record"
     given = _given(f"ref('stg_{feed.name}')", _staged_rows(feed))
     return [
         {
-            "name": f"{feed.name}_take_the_newest_version",
-            "description": "Keeps the newer version of a key; leaves out a record that cannot be read.",
+            "name": name,
+            "description": f"Keeps {what}; leaves out a record that cannot be read.",
             "model": feed.name,
             "given": [dict(given)],
-            "expect": {"rows": [Flow(newest)]},
+            "expect": {"rows": [*map(Flow, rows)]},
         },
         {
             "name": f"{rejected}_are_the_rows_that_break_a_rule",

@@ -38,7 +38,7 @@ GOLD_FILES = {
 def add(  # noqa: PLR0913
     path: Path,
     name: str | None,
-    key: Sequence[str],
+    key: Sequence[str] | None,
     lakehouse: ProjectWithFeeds | None,
     read: Callable[[Sequence[Path]], Sample],
     *,
@@ -49,7 +49,7 @@ def add(  # noqa: PLR0913
     Args:
         path: a file of the feed, or the folder of its files.
         name: the feed's name; None proposes one from the file names.
-        key: the columns that identify a record; if empty, they are found in the files.
+        key: the columns that identify a record; if empty, they are found in the files; None if none do.
         lakehouse: the project; None for a new one, which has models of its own in gold and is not checked.
         read: returns the sample of files, such as `sample_of` does.
         dates: what the user says about dates.

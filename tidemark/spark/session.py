@@ -13,9 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from tidemark.base.errors import TidemarkError
 from tidemark.base.interrupts import on_interrupt
 from tidemark.lake.lock import LOCK, hold
 from tidemark.lake.place import lake_folder
@@ -87,6 +89,9 @@ def embedded_session(settings: Mapping[str, str], logs: Path | None = None) -> S
     Args:
         settings: Spark's settings.
         logs: the folder of spark.log, for what the JVM prints; None for this process's standard error.
+
+    Raises:
+        TidemarkError: if Java does not start.
     """
     if SparkContext._active_spark_context is None:
         hadoop = {name: value for name, value in settings.items() if SECRET.match(name)}
@@ -126,5 +131,24 @@ def _start_jvm(conf: SparkConf, logs: Path) -> None:
     """Start the JVM if it does not run, and send what it prints on its standard error to logs/spark.log."""
     logs.mkdir(parents=True, exist_ok=True)
     if SparkContext._gateway is None:
-        with (logs / "spark.log").open("ab") as log:
-            SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stderr": log}))  # type: ignore[no-untyped-call]
+        path = logs / "spark.log"
+        with path.open("ab") as log:
+            before = log.tell()
+            try:
+                gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
+            except PySparkRuntimeError as error:
+                raise _not_started(path, before) from error
+        SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _not_started(path: Path, before: int) -> TidemarkError:
+    """Return why Java did not start, from what it has written into a log after a position."""
+    printed = path.read_bytes()[before:].decode(errors="replace").splitlines()
+    reason = next(
+        (re.sub(r"^.*: line \d+: ", "", line) for line in printed if line.strip()), "it printed nothing"
+    )
+    return TidemarkError(
+        f"Java did not start: {reason[:200]}.",
+        "Install Java 17, let JAVA_HOME name its folder, and look at TIDEMARK_JAVA_OPTIONS. "
+        f"All that it printed is in {path}.",
+    )

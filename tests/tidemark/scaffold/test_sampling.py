@@ -216,7 +216,10 @@ def test_json_of_any_layout(tmp_path: Path) -> None:
         reading = _json(tmp_path, content)
         assert (reading.records, reading.options) == (records, {"whole_file": True})
     single = _json(tmp_path, '{\n"data": [{"a": 1}, {"a": 2}]\n}')
-    assert ("json", "a.json is one record; the records may be in its field data") in single.notes
+    (message,) = [message for _, message in single.notes if "is one record" in message]
+    assert message.endswith(
+        """in its field data, write them one per line: `jq -c '."data"[]' a.json > a.jsonl`"""
+    )
     large = _json(
         tmp_path, "[" + ",\n".join(f'{{"id": {n}, "t": "{"x" * 100}"}}' for n in range(20_000)) + "]"
     )
@@ -243,7 +246,9 @@ def test_json_that_landing_rejects(tmp_path: Path) -> None:
         '[{"a":1},{"a":': "no JSON objects.*\n.*a.json is not complete JSON",
         '{"a": ': "no complete JSON object",
         "[1,2]\n[3,4]\n": "one array per line",
-        "[1, 2]": "no JSON objects",
+        "[1, 2]": "no JSON objects.*\n.*array of objects",
+        '{"type": "All", "of": [\n'
+        + '{"id": 1},\n' * 2**17: r"is one object.*\n.*jq -c '\.\"of\"\[\]' a\.json",
     }
     for content, words in refused.items():
         with pytest.raises(TidemarkError, match=words):

@@ -99,18 +99,22 @@ def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkS
     stops.write.parquet(str(new_project / "data/raw/stops"))
     for name in ("invoices", "parcels/p.jsonl", "readings", "stops"):
         add_feed(new_project / "data/raw" / name, None, ProjectWithFeeds.load())
+    bites = _write(new_project / "data/raw/bites/1.csv", "Species,Where\ncat,Bonn\ncat,Bonn\ndog,\n").parent
+    add_feed(bites, None, ProjectWithFeeds.load(), None)
     lakehouse = ProjectWithFeeds.load()
     with pytest.raises(TidemarkError, match="The feed 'invoices' already exists"):
         add_feed(invoices, None, lakehouse)
 
     header, *_ = INVOICES.splitlines()
     _write(invoices / "invoices_2025-01-02.csv", f"{header}\nx;2025-01-03;d;1;1;;2025-01-03T12:00:00Z\n")
-    feeds = ("invoices", "parcels", "readings", "stops")
+    feeds = ("invoices", "parcels", "readings", "stops", "bites")
     land(spark, lakehouse, [lakehouse.feeds[name] for name in feeds])
     built = build_models(["--select", *(f"source:bronze.{name}+" for name in feeds)])
     assert {wrote.table.removeprefix(f"{prefix}_"): wrote.message for wrote in built.tables} == {
         "gold.invoices_per_day": "2 inserted",
         "gold.readings_per_day": "1 inserted",
+        "silver.bites": "3 inserted",
+        "silver.rejected_bites": "no change",
         "silver.invoices": "3 inserted",
         "silver.rejected_invoices": "1 inserted",
         "silver.parcels": "2 inserted",
@@ -131,6 +135,10 @@ def test_what_is_written_lands_builds_and_lints(new_project: Path, spark: SparkS
     assert spark.table(f"{prefix}_silver.parcels").where("parcel_to.zip = 53111").count() == 1
     assert spark.table(f"{prefix}_silver.readings").where("place.room = 'hall'").count() == 1
     assert spark.table(f"{prefix}_silver.stops").where("stop_id = 1 and metres = 2.5").count() == 1
+
+    bites.joinpath("1.csv").write_text("Species,Where\ncat,Ulm\n")  # which of its records would it replace?
+    with pytest.raises(TidemarkError, match=r"1\.csv has changed since it was landed"):
+        land(spark, lakehouse, [lakehouse.feeds["bites"]])
 
     linter = Path(sys.executable).parent / "sqlfluff"
     written = [f"models/{layer}/{name}" for layer in ("staging", "silver") for name in feeds]
@@ -406,7 +414,7 @@ def test_keys_identify_records(tmp_path: Path) -> None:
     assert _key(versions, tmp_path) == ["line_id"]
     measured = "".join(f"2025-01-01,s{n % 3},{n}\n2025-01-02,s{n % 3},{n}\n" for n in range(3))
     assert _key(f"day,station,rain\n{measured}", tmp_path) == ["line_day", "station"]
-    with pytest.raises(TidemarkError, match=r"is unique for each record.*\n.*`--key "):
+    with pytest.raises(TidemarkError, match=r"is unique for each record.*\n.*`--key .*`--no-key`"):
         _key("id,city\n1,x\n1,x\n1,\n", tmp_path)
     with pytest.raises(TidemarkError, match=r"no column town.*\n.*id, city"):
         _key("id,city\n1,x\n", tmp_path, "town")

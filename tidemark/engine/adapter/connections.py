@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from dbt.adapters.contracts.connection import Connection
@@ -183,7 +184,9 @@ def session_of(settings: Mapping[str, str]) -> SparkSession:
     """Return the session of this process with the settings of a target."""
     if REMOTE in settings:
         return connect_session(settings)
-    return embedded_session(settings)
+    flags: Any = get_flags()  # type: ignore[no-untyped-call]
+    with as_errors_of_dbt():
+        return embedded_session(settings, Path(flags.LOG_PATH))
 
 
 def is_open(session: Any) -> bool:

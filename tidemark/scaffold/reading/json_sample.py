@@ -17,6 +17,7 @@ from tidemark.scaffold.reading.encodings import CONVERT
 from tidemark.scaffold.reading.opening import BROKEN, SampleFile
 from tidemark.scaffold.reading.reading import Note, Reading, Rows
 from tidemark.scaffold.reading.texts import FileText, texts_of
+from tidemark.scaffold.reading.wrapped_json import no_records, wrapped
 
 RECORDS = 5_000
 PIECE = 2**20  # characters read at a time
@@ -43,10 +44,7 @@ def read_json(files: Sequence[SampleFile], all_files: Sequence[SampleFile]) -> R
     found, message = _found(texts, whole_file)
     records = [value for value in found if isinstance(value, dict) and _lands(value)]
     if not any(records):
-        raise TidemarkError(
-            f"{texts[0].name}: no JSON objects in its first {len(texts[0].text):,} characters.",
-            message[0][1] if message else "Use files with one object per line, or with an array of objects.",
-        )
+        raise no_records(texts[0], whole_file, message)
     notes += message
     if lost := len(found) - len(records):
         notes.append(("broken", f"{lost:,} of {len(found):,} records cannot be read; landing rejects them"))
@@ -56,7 +54,7 @@ def read_json(files: Sequence[SampleFile], all_files: Sequence[SampleFile]) -> R
         ("rescued", f"{twin} differs from {name} in letter case only; stays in `_rescued_data`")
         for twin, name in twins.items()
     ]
-    notes += _wrapped(records, texts[0].name)
+    notes += wrapped(records, texts[0].name)
     records = [{n: v for n, v in record.items() if n not in twins} for record in records[:RECORDS]]
     more = partial(_all_records, all_files, frozenset(twins), whole_file)
     return Reading(names, options, records, more, notes)
@@ -214,19 +212,6 @@ def _names(records: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]
         if known != name:
             twins[name] = known
     return list(first.values()), twins
-
-
-def _wrapped(records: Sequence[dict[str, Any]], file: str) -> list[Note]:
-    """Return a note if the only record has the records in one of its fields."""
-    if len(records) != 1:
-        return []
-    lists = [
-        name
-        for name, value in records[0].items()
-        if isinstance(value, list) and len(value) > 1 and isinstance(value[0], dict)
-    ]
-    message = f"{file} is one record; the records may be in its field {', '.join(lists)}"
-    return [("json", message)] if lists else []
 
 
 def _all_records(files: Sequence[SampleFile], twins: frozenset[str], whole_file: bool) -> Rows:
