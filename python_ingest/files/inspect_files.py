@@ -194,9 +194,15 @@ class Examiner:
     def _ignores(self, file: SourceFile) -> bool:
         """Return whether the feed's `on_change` leaves a changed file alone."""
         if self._feed.external.on_change == "error":
+            where = f"in {self._feed.declared_in}"
+            choice = f"Restore the file, or set `on_change` to reland or ignore {where}."
+            if not self._feed.external.key:  # then nothing tells which records the new ones replace
+                choice = (
+                    f"Restore the file, and put new records into a new one. Or set `on_change` {where}: "
+                    "`ignore` keeps the file as it landed, `reland` lands all its records once more."
+                )
             raise LandingError(
-                f"Feed '{self._feed.name}': {file.path} has changed since it was landed.",
-                f"Restore the file, or set `on_change` to reland or ignore in {self._feed.declared_in}.",
+                f"Feed '{self._feed.name}': {file.path} has changed since it was landed.", choice
             )
         return self._feed.external.on_change == "ignore"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidemark.base.output import count_of
 from tidemark.scaffold.column import Proposed, in_jinja
 from tidemark.scaffold.feed import Proposal
 from tidemark.scaffold.gold import Gold
@@ -57,9 +58,13 @@ def _key(feed: Proposal) -> list[tuple[str, str]]:
         return [("key", f"{each}; a landing stops at a file that has changed (`on_change: error`)")]
     chosen = f"{', '.join(feed.key_names)}: {_why(feed)}; use `--key` for other columns"
     found = [("key", chosen), *feed.check.notes()]
-    if feed.check.records < FEW_RECORDS and not any(is_id(column.name) for column in feed.key):
-        shown = "one record shows" if feed.check.records == 1 else f"{feed.check.records} records show"
-        found.append(("key", f"{shown} little: other records with the same values would replace these"))
+    of_few = feed.check.records < FEW_RECORDS and not any(is_id(column.name) for column in feed.key)
+    if feed.is_guess and of_few:
+        guess = f"a guess from {count_of(feed.check.records, 'record')}"
+        message = (
+            f"{guess}: later ones with the same values would replace these; use `--no-key` if they differ"
+        )
+        found.append(("key", message))
     return found
 
 

@@ -36,6 +36,7 @@ class Proposal:
         sample: the sample of the files, with the types of its text.
         columns: the columns.
         key: the columns that identify a record; empty if none do.
+        is_guess: whether the user has not named them.
         newest_by: the column that orders versions of a record; None if the file that landed last decides.
         check: what the records show about the key; None without one.
         unordered: names of columns that would order versions, but are text.
@@ -49,6 +50,7 @@ class Proposal:
     sample: Sample
     columns: tuple[Proposed, ...]
     key: tuple[Proposed, ...]
+    is_guess: bool
     newest_by: Proposed | None
     check: KeyCheck | None
     unordered: tuple[str, ...]
@@ -121,6 +123,7 @@ def proposed(  # noqa: PLR0913
         typed.sample,
         columns,
         tuple(by_field[field] for field in fields),
+        key is not None and not key,
         newest,
         check_key(typed.sample.everything(), fields, field) if fields else None,
         unordered,

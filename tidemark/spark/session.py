@@ -7,9 +7,11 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -27,6 +29,14 @@ from tidemark.spark.jars import check_jars
 
 # Spark itself needs others, such as spark.authenticate.secret, when it starts
 SECRET = re.compile(r"spark\.(hadoop|sql\.catalog)\..*(password|secret|token|credential)", re.IGNORECASE)
+
+STARTS = threading.Lock()  # dbt's threads may ask for Spark at once
+NO_REASON = re.compile(
+    r"(NOTE: )?Picked up |WARNING: |Using |Spark Command: |=+$"
+)  # options may have secrets
+OF_NEXT_LINE = "Error occurred during initialization of VM"
+IN_SCRIPT = re.compile(r"^.*: line \d+: ")
+SECRET_OPTION = re.compile(r"(\w*(?:password|secret|token))=\S+", re.IGNORECASE)
 
 # settings for many queries of few rows
 FEW_ROWS = {
@@ -114,8 +124,8 @@ def plain_session() -> SparkSession:
     memory = os.environ.get("TIDEMARK_DRIVER_MEMORY") or "2g"
     conf = SparkConf().setMaster("local[1]").setAppName("tidemark").set("spark.driver.memory", memory)
     conf.setAll([*PLAIN.items()])
-    with TemporaryDirectory() as logs, on_interrupt(signal.getsignal(signal.SIGINT)):
-        _start_jvm(conf, Path(logs))
+    with on_interrupt(signal.getsignal(signal.SIGINT)):
+        _start_jvm(conf, None)
         return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
@@ -127,28 +137,43 @@ def _empty(lake: Path) -> None:
             entry.unlink()
 
 
-def _start_jvm(conf: SparkConf, logs: Path) -> None:
-    """Start the JVM if it does not run, and send what it prints on its standard error to logs/spark.log."""
-    logs.mkdir(parents=True, exist_ok=True)
-    if SparkContext._gateway is None:
-        path = logs / "spark.log"
-        with path.open("ab") as log:
-            before = log.tell()
-            try:
-                gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
-            except PySparkRuntimeError as error:
-                raise _not_started(path, before) from error
+def _start_jvm(conf: SparkConf, logs: Path | None) -> None:
+    """Start the JVM if it does not run; what it prints on its standard error is no message to a user.
+
+    Args:
+        conf: its settings.
+        logs: the folder of spark.log, which gets it; None if it is kept nowhere.
+    """
+    with STARTS, _opened_log(logs) as log:
+        if SparkContext._gateway is not None:
+            return
+        before = log.seek(0, os.SEEK_END)
+        try:
+            gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
+        except (PySparkRuntimeError, OSError) as error:
+            log.seek(before)
+            reason = _reason(log.read().decode(errors="replace").splitlines()) or str(error)
+            place = f" All that it printed is in {log.name}." if isinstance(log.name, str) else ""
+            raise TidemarkError(
+                f"Java did not start: {reason}",
+                "Install Java 17, let JAVA_HOME name its folder, and look at TIDEMARK_JAVA_OPTIONS and "
+                f"SPARK_HOME.{place}",
+            ) from error
         SparkContext._ensure_initialized(gateway=gateway)
 
 
-def _not_started(path: Path, before: int) -> TidemarkError:
-    """Return why Java did not start, from what it has written into a log after a position."""
-    printed = path.read_bytes()[before:].decode(errors="replace").splitlines()
-    reason = next(
-        (re.sub(r"^.*: line \d+: ", "", line) for line in printed if line.strip()), "it printed nothing"
-    )
-    return TidemarkError(
-        f"Java did not start: {reason[:200]}.",
-        "Install Java 17, let JAVA_HOME name its folder, and look at TIDEMARK_JAVA_OPTIONS. "
-        f"All that it printed is in {path}.",
-    )
+def _opened_log(logs: Path | None) -> Any:
+    if logs is not None:
+        with suppress(OSError):
+            logs.mkdir(parents=True, exist_ok=True)
+            return (logs / "spark.log").open("a+b")
+    return TemporaryFile()
+
+
+def _reason(printed: Sequence[str]) -> str:
+    """Return why Java did not start, from the lines that it printed; nothing if none tells."""
+    told = [line.strip() for line in printed if line.strip() and not NO_REASON.match(line)]
+    if not told:
+        return ""
+    first = " ".join(told[:2]) if told[0] == OF_NEXT_LINE else told[0]
+    return SECRET_OPTION.sub(r"\1=***", IN_SCRIPT.sub("", first))[:200]

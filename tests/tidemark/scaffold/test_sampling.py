@@ -25,6 +25,8 @@ from tidemark.scaffold.reading.json_sample import read_json
 from tidemark.scaffold.reading.names import column_names, readable
 from tidemark.scaffold.reading.opening import sample_files
 from tidemark.scaffold.reading.reading import Reading
+from tidemark.scaffold.reading.texts import FileText
+from tidemark.scaffold.reading.wrapped_json import no_records
 from tidemark.scaffold.sampling import Sample, sample_of
 
 pytestmark = [pytest.mark.R1]
@@ -217,9 +219,8 @@ def test_json_of_any_layout(tmp_path: Path) -> None:
         assert (reading.records, reading.options) == (records, {"whole_file": True})
     single = _json(tmp_path, '{\n"data": [{"a": 1}, {"a": 2}]\n}')
     (message,) = [message for _, message in single.notes if "is one record" in message]
-    assert message.endswith(
-        """in its field data, write them one per line: `jq -c '."data"[]' a.json > a.jsonl`"""
-    )
+    assert "its field data has the records" in message
+    assert message.endswith(""": `jq -c '."data"[]' a.json > a-records.jsonl`.""")
     large = _json(
         tmp_path, "[" + ",\n".join(f'{{"id": {n}, "t": "{"x" * 100}"}}' for n in range(20_000)) + "]"
     )
@@ -241,7 +242,7 @@ def test_json_that_landing_rejects(tmp_path: Path) -> None:
         ("rescued", "userid differs from userId in letter case only; stays in `_rescued_data`")
     ]
     refused = {
-        '{"a":1}{"a":2}': "several objects, but not one per line.*\n.*jq -c",
+        '{"a":1}{"a":2}': r"several objects, but not one per line.*\n.*`jq -c \. a\.json > a-records\.jsonl`",
         '{"a":1},\n{"a":2}\n': "several objects, but not one per line",
         '[{"a":1},{"a":': "no JSON objects.*\n.*a.json is not complete JSON",
         '{"a": ': "no complete JSON object",
@@ -257,6 +258,22 @@ def test_json_that_landing_rejects(tmp_path: Path) -> None:
     files = sample_files([tmp_path / "b.json"], 1)
     with pytest.raises(TidemarkError, match="windows-1251; JSON lands in UTF-8 only"):
         read_json(files, files)
+
+
+def test_what_to_do_with_an_object_around_the_records() -> None:
+    """The command names a list of objects at the top, and never writes the file that it reads."""
+    start = """{"meta": {"columns": [{"a": 1}]}, "tags": ["x", "[{"], "it's all": [ {"id": 1},"""
+    cases = {
+        ("b.jsonl", start): """`jq -c '."it'"'"'s all"[]' b.jsonl > b-records.jsonl`""",
+        ("b c.json", '{"data": [[1, 2],'): "`jq -c '.FIELD[]' 'b c.json' > 'b c-records.jsonl'`",
+        ("z.zip/b.json", '{"data": [{"a": 1}'): "its field data has the records",
+        ("b.json.gz", '{"data": [{"a": 1}'): "into a file in a folder of its own.",
+    }
+    for (name, text), words in cases.items():
+        begun = FileText(name, "utf-8", "utf-8", text, is_whole=False)
+        message = str(no_records(begun, whole_file=True, notes=()))
+        assert words in message
+        assert ("jq" in message) == ("jq" in words)
 
 
 def test_compressed_files_and_members_of_zip_files(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from tidemark.scaffold.feed import proposed
 from tidemark.scaffold.project import write_project
 from tidemark.scaffold.sampling import Sample, sample_of
 from tidemark.scaffold.typed_sample import Dates, typed_sample
+from tidemark.scaffold.unit_tests import silver_tests
 
 pytestmark = pytest.mark.R1
 
@@ -418,6 +419,21 @@ def test_keys_identify_records(tmp_path: Path) -> None:
         _key("id,city\n1,x\n1,x\n1,\n", tmp_path)
     with pytest.raises(TidemarkError, match=r"no column town.*\n.*id, city"):
         _key("id,city\n1,x\n", tmp_path, "town")
+
+
+def test_unit_tests_of_rows_without_text_and_whole_numbers(tmp_path: Path) -> None:
+    """R4.3: expected rows have a column even if none of the file's has the same value in silver."""
+    file = tmp_path / "climate.csv"
+    file.write_text("Time,Temp\n2026-01-01 10:00:00,1.5\n2026-01-01 11:00:00,2.5\n")
+    sample = sample_of(_no_spark, [file])
+    expected = {
+        "": [{"_versions": 2}],
+        "none": [{"_batch_id": 1, "_row_number": 0}, {"_batch_id": 2, "_row_number": 1}],
+    }
+    for key, rows in expected.items():
+        feed = proposed(sample, [file], file, None, None if key else ())
+        assert feed.is_guess != bool(key)
+        assert silver_tests(feed)[0]["expect"]["rows"] == rows
 
 
 def test_a_key_holds_for_all_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

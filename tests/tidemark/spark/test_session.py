@@ -5,18 +5,76 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidemark.spark import session
 
 GIVEN = ("JAVA_HOME", "PYSPARK_SUBMIT_ARGS")
+OPTIONS = {"JAVA_TOOL_OPTIONS": "-Djavax.net.ssl.trustStorePassword=geheim"}
 START = """
 from pathlib import Path
 from tidemark.base.errors import TidemarkError
 from tidemark.spark.session import embedded_session
 try:
-    embedded_session({"spark.driver.extraJavaOptions": "-Xmx1g"}, Path("logs"))
+    embedded_session({"spark.driver.extraJavaOptions": "-Dx.password=geheim -Xmx1g"}, Path("logs"))
 except TidemarkError as error:
     print(error)
 """
+CALLED = threading.Event()
+
+
+def test_threads_start_one_jvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """dbt lists relations in several threads, and these may be the first statements."""
+    begun: list[Any] = []
+
+    def launch(_conf: Any, _options: Any) -> str:
+        begun.append(threading.get_ident())
+        CALLED.wait(0.2)
+        return "gateway"
+
+    def initialize(gateway: str) -> None:
+        session.SparkContext._gateway = gateway
+
+    monkeypatch.setattr(session, "launch_gateway", launch)
+    monkeypatch.setattr(session.SparkContext, "_gateway", None)
+    monkeypatch.setattr(session.SparkContext, "_ensure_initialized", initialize)
+    threads = [threading.Thread(target=session._start_jvm, args=(None, tmp_path)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(begun) == 1
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    """Spark starts without its log there."""
+    (tmp_path / "logs").write_text("a file")
+    with session._opened_log(tmp_path / "logs") as log:
+        assert not isinstance(log.name, str)
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        (
+            ["WARNING: Using incubator modules", "Exception in thread main: no"],
+            "Exception in thread main: no",
+        ),
+        (
+            ["Error occurred during initialization of VM", "Could not reserve enough space"],
+            "Error occurred during initialization of VM Could not reserve enough space",
+        ),
+        (["", "Picked up JAVA_TOOL_OPTIONS: -Dpassword=x"], ""),
+        (["/opt/spark-class: line 71: java: No such file", "more"], "java: No such file"),
+    ],
+)
+def test_the_reason_of_java(printed: list[str], reason: str) -> None:
+    """Lines that tell no reason are left out."""
+    assert session._reason(printed) == reason
 
 
 def test_java_that_does_not_start_is_reported_in_words(tmp_path: Path) -> None:
@@ -30,7 +88,7 @@ def test_java_that_does_not_start_is_reported_in_words(tmp_path: Path) -> None:
         known = {name: value for name, value in os.environ.items() if name not in GIVEN}
         done = subprocess.run(
             [sys.executable, "-c", START],
-            env=known | ({"JAVA_HOME": home} if home else {}),
+            env=known | OPTIONS | ({"JAVA_HOME": home} if home else {}),
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -40,5 +98,6 @@ def test_java_that_does_not_start_is_reported_in_words(tmp_path: Path) -> None:
         assert message.startswith("Java did not start: "), message
         assert reason in message.splitlines()[0]
         assert "earlier" not in message
+        assert "geheim" not in message
         assert str(Path("logs/spark.log")) in message
         assert reason in (tmp_path / "logs/spark.log").read_text()

@@ -184,9 +184,18 @@ def session_of(settings: Mapping[str, str]) -> SparkSession:
     """Return the session of this process with the settings of a target."""
     if REMOTE in settings:
         return connect_session(settings)
-    flags: Any = get_flags()  # type: ignore[no-untyped-call]
     with as_errors_of_dbt():
-        return embedded_session(settings, Path(flags.LOG_PATH))
+        return embedded_session(settings, _logs())
+
+
+def _logs() -> Path | None:
+    """Return the folder of dbt's log; None if no dbt command runs."""
+    flags: Any = get_flags()  # type: ignore[no-untyped-call]
+    found = getattr(flags, "LOG_PATH", None)
+    if found is None:
+        return None
+    # a relative one is `<project>/logs`, and dbt has changed into the project since
+    return Path(found) if Path(found).is_absolute() else Path.cwd() / Path(found).name
 
 
 def is_open(session: Any) -> bool:

@@ -17,14 +17,13 @@ from tidemark.scaffold.reading.encodings import CONVERT
 from tidemark.scaffold.reading.opening import BROKEN, SampleFile
 from tidemark.scaffold.reading.reading import Note, Reading, Rows
 from tidemark.scaffold.reading.texts import FileText, texts_of
-from tidemark.scaffold.reading.wrapped_json import no_records, wrapped
+from tidemark.scaffold.reading.wrapped_json import command_of, no_records, wrapped
 
 RECORDS = 5_000
 PIECE = 2**20  # characters read at a time
 MAX_RECORD_CHARACTERS = 2**26  # characters of one record
 DEPTH = 200  # levels; Python's parser ends at about 1,000
 HALF = re.compile("[\ud800-\udfff]")
-JOINED = "jq -c . {name} > {stem}.jsonl"
 
 
 def read_json(files: Sequence[SampleFile], all_files: Sequence[SampleFile]) -> Reading:
@@ -121,12 +120,11 @@ def _is_whole(text: FileText) -> bool:
     if not content.startswith("{"):
         return False
     if text.is_whole and not isinstance(_parsed(content), dict):
-        stem = text.name.rpartition(".")[0]
         several = len(list(islice(_elements(io.StringIO(content)), 2))) > 1
         what = "several objects, but not one per line" if several else "no complete JSON object"
         raise TidemarkError(
             f"{text.name} has {what}.",
-            f"Write one object per line: `{JOINED.format(name=text.name, stem=stem)}`."
+            f"Write one object per line into another folder: {command_of(text.name, '.') or 'jq -c does'}."
             if several
             else "Replace the file: it may be cut off.",
         )

@@ -1,19 +1,21 @@
-"""JSON files in which the records are a list in a field of one object."""
+"""JSON files that do not have one record per line: what to do with them."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 from shlex import quote
 from typing import Any
 
 from tidemark.base.errors import TidemarkError
+from tidemark.scaffold.reading.opening import without_ending
 from tidemark.scaffold.reading.reading import Note
 from tidemark.scaffold.reading.texts import FileText
 
-LIST_OF_OBJECTS = re.compile(r'"(\w+)"\s*:\s*\[\s*\{')
-COMMAND = """jq -c '."{field}"[]' {name} > {lines}"""
-IN_FIELD = "If its records are in its field {field}, write them one per line"
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+OBJECT = re.compile(r"\s*\{")
 
 
 def no_records(text: FileText, whole_file: bool, notes: Sequence[Note]) -> TidemarkError:
@@ -26,11 +28,9 @@ def no_records(text: FileText, whole_file: bool, notes: Sequence[Note]) -> Tidem
     """
     number = f"{len(text.text):,}"
     if whole_file and not text.is_whole and text.text.lstrip().startswith("{"):
-        field = LIST_OF_OBJECTS.search(text.text)
-        name = field[1] if field else "records"
         return TidemarkError(
             f"{text.name} is one object, which does not end in its first {number} characters.",
-            f"{IN_FIELD.format(field=name)}: `{_unwrapped(text.name, name)}`.",
+            _one_per_line(text.name, _list_of_objects(text.text)),
         )
     incomplete = next((message for event, message in notes if event == "left out"), "")
     return TidemarkError(
@@ -43,17 +43,49 @@ def wrapped(records: Sequence[dict[str, Any]], file: str) -> list[Note]:
     """Return a note if the only record has the records in one of its fields."""
     if len(records) != 1:
         return []
-    lists = [
+    lists = (
         name
         for name, value in records[0].items()
         if isinstance(value, list) and len(value) > 1 and isinstance(value[0], dict)
-    ]
-    if not lists:
-        return []
-    fields = IN_FIELD.format(field=" or ".join(lists))
-    return [("json", f"{file} is one record. {fields}: `{_unwrapped(file, lists[0])}`")]
+    )
+    field = next(lists, None)
+    return [("json", f"{file} is one record. {_one_per_line(file, field)}")] if field else []
 
 
-def _unwrapped(file: str, field: str) -> str:
-    lines = f"{file.rpartition('.')[0]}.jsonl"
-    return COMMAND.format(field=field, name=quote(file), lines=quote(lines))
+def command_of(file: str, records: str) -> str:
+    """Return a command that writes the records of a file one per line into another file.
+
+    Args:
+        file: the file's name.
+        records: what selects them, in the language of jq.
+
+    Returns:
+        The command in backticks; nothing for a packed file, which jq cannot read.
+    """
+    if "/" in file or without_ending(file) != file:
+        return ""
+    lines = f"{PurePath(file).stem}-records.jsonl"
+    return f"`jq -c {quote(records)} {quote(file)} > {quote(lines)}`"
+
+
+def _one_per_line(file: str, field: str | None) -> str:
+    where = f"its field {field} has the records" if field else "a field of it, say FIELD, has the records"
+    command = command_of(file, f".{json.dumps(field, ensure_ascii=False)}[]" if field else ".FIELD[]")
+    into = "write them one per line into a file in a folder of its own"
+    return f"If {where}, {into}{f': {command}' if command else ''}."
+
+
+def _list_of_objects(text: str) -> str | None:
+    """Return the first field of an object whose value is a list of objects."""
+    depth, name = 0, ""
+    for token in TOKEN.finditer(text):
+        found = token[0]
+        if found == "[" and depth == 1 and name and OBJECT.match(text, token.end()):
+            return str(json.loads(name, strict=False))
+        if found in "{[":
+            depth += 1
+        elif found in "}]":
+            depth -= 1
+        elif depth == 1:
+            name = found
+    return None
