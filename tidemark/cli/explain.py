@@ -10,7 +10,7 @@ from rich.filesize import decimal
 from tidemark.base.errors import UnprovenError
 from tidemark.base.output import count_of, output
 from tidemark.cli.opening import opened_with
-from tidemark.cli.options import Models, Variables
+from tidemark.cli.options import Models, Select, Variables, selectors
 from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.explain import Cost
 from tidemark.engine.explain import explain as plans_of
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def explain(models: Models = None, variables: Variables = "{}") -> None:
+def explain(models: Models = None, select: Select = None, variables: Variables = "{}") -> None:
     """Show which versions the next run would read for each model, and why. Runs nothing."""
     given = variables_in(variables)
-    show_plans(warm_session(opened_with(given).root, may_be_remote=True), models or [], given)
+    show_plans(warm_session(opened_with(given).root, may_be_remote=True), selectors(models, select), given)
 
 
 def show_plans(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Optional
 
 import typer
@@ -10,9 +11,18 @@ RUN = "A run: the beginning of its invocation_id in ops.runs, or `last`."
 
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
 Models = Annotated[Optional[list[str]], typer.Argument(help="dbt selectors (default: all models).")]
+Select = Annotated[
+    Optional[list[str]],
+    typer.Option("--select", "-s", help="The same selectors, written as in dbt's commands."),
+]
 Run = Annotated[str, typer.Argument(help=RUN, metavar="RUN")]
 OnlyPlan = Annotated[bool, typer.Option("--plan", help="Show what the command would do, and change nothing.")]
 Variables = Annotated[
     str,
     typer.Option("--vars", help="Values of variables, as for dbt: {name: value}."),
 ]
+
+
+def selectors(models: Sequence[str] | None, select: Sequence[str] | None) -> list[str]:
+    """Return dbt's selectors; `--select one two` gives the first to the option, the others as arguments."""
+    return [*(select or []), *(models or [])]

@@ -11,7 +11,7 @@ from tidemark.base.errors import UnprovenError
 from tidemark.base.output import count_of, output
 from tidemark.cli.diff import line_of
 from tidemark.cli.opening import opened_with
-from tidemark.cli.options import Models, Variables
+from tidemark.cli.options import Models, Select, Variables, selectors
 from tidemark.engine.dbt_core.texts import variables_in
 from tidemark.engine.preview import markdown
 from tidemark.engine.preview.changed import Changed
@@ -21,8 +21,9 @@ from tidemark.engine.project.session import warm_session
 DIFFERS = 2  # the exit code with --exit-code, as that of `terraform plan -detailed-exitcode`
 
 
-def plan(
+def plan(  # noqa: PLR0913, PLR0917  # options of a command
     models: Models = None,
+    select: Select = None,
     variables: Variables = "{}",
     rows: Annotated[bool, typer.Option("--rows", help="Compute which rows would differ.")] = False,
     as_markdown: Annotated[
@@ -37,7 +38,7 @@ def plan(
     project = opened_with(given)
     spark = warm_session(project.root, may_be_remote=True)
     show = show_markdown if as_markdown else show_plan
-    changes = planned(spark, project.manifest, models or [], given, with_rows=rows)
+    changes = planned(spark, project.manifest, selectors(models, select), given, with_rows=rows)
     finished(show(changes, with_rows=rows), with_rows=rows, tells=exit_code)
 
 

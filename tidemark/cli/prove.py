@@ -16,7 +16,7 @@ import typer
 
 from tidemark.base.errors import TidemarkError, VerificationError
 from tidemark.base.output import count_of, output
-from tidemark.cli.options import Models
+from tidemark.cli.options import Models, Select, selectors
 from tidemark.engine.dbt_core.commands import PARSE, invoke_dbt
 from tidemark.engine.incremental.choosing import choose_plan
 from tidemark.engine.project import enter_root
@@ -54,6 +54,7 @@ def scratch_lake() -> Iterator[None]:
 
 def prove(  # noqa: PLR0913, PLR0917  # options of a command
     models: Models = None,
+    select: Select = None,
     histories: Annotated[
         int | None,
         typer.Option(
@@ -80,7 +81,7 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
     if manifest is not None:
         from tidemark.cli.prove_manifest import asked_for, prove_manifest  # slow to import: dbt's compiler
 
-        prove_manifest(manifest, models or [], asked_for(histories, seed, changes), unit_tests)
+        prove_manifest(manifest, selectors(models, select), asked_for(histories, seed, changes), unit_tests)
         return
     if changes or unit_tests is not None:
         raise TidemarkError(
@@ -94,7 +95,7 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
             spark.conf.set(name, value)
         wrong = [
             one.name
-            for one in candidates(spark, parsed, models or [])
+            for one in candidates(spark, parsed, selectors(models, select))
             if not _prove(spark, one, histories or HISTORIES, seed)
         ]
         if wrong:

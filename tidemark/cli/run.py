@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from tidemark.base.errors import TidemarkError
 from tidemark.base.output import count_of, output
 from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land_each
+from tidemark.cli.options import Models, Select, selectors
 from tidemark.engine.dbt_core import profiles
 from tidemark.engine.project import enter_root
 from tidemark.engine.project.session import start_session, warm_session
@@ -27,9 +28,8 @@ from tidemark.project_with_feeds import ProjectWithFeeds
 
 
 def run(
-    select: Annotated[
-        Optional[list[str]], typer.Option("--select", "-s", help="dbt selector; can be repeated.")
-    ] = None,
+    models: Models = None,
+    select: Select = None,
     full_refresh: Annotated[
         bool, typer.Option("--full-refresh", help="Rebuild tables from their sources.")
     ] = False,
@@ -38,13 +38,13 @@ def run(
         bool, typer.Option("--force", help="Run even if nothing changed since the last run.")
     ] = False,
 ) -> None:
-    """Land feeds, then run `dbt build` in the same Spark session; --select limits both.
+    """Land feeds, then run `dbt build` in the same Spark session; selectors limit both.
 
     If the last run with these options changed nothing, and no file, setting or table has changed since, there
     is nothing to do: it ends without Spark.
     """
-    started, root = time.monotonic(), enter_root()
-    watch = Watch(root, {"select": select, "audit": audit})
+    started, root, selected = time.monotonic(), enter_root(), selectors(models, select)
+    watch = Watch(root, {"select": selected, "audit": audit})
     if not (full_refresh or force) and (last := watch.repeats()):
         show_unchanged(last, time.monotonic() - started)
         return
@@ -53,7 +53,7 @@ def run(
         hold(lake_folder())
         start_session(root)
     lakehouse = ProjectWithFeeds.load()
-    names = lakehouse.selected_names(select) if select else [*lakehouse.feeds, *lakehouse.invalid]
+    names = lakehouse.selected_names(selected) if selected else [*lakehouse.feeds, *lakehouse.invalid]
     failed: Mapping[str, TidemarkError] = {}
     if not embedded:
         feeds = [lakehouse.feeds[name] for name in names if name in lakehouse.feeds]
@@ -63,13 +63,13 @@ def run(
         _, failed = land_each(spark, lakehouse, [*feeds, *invalid])
     elif names:
         _land_elsewhere(embedded, names)
-    selected = ["--select", *select] if select else []
-    options = ["--full-refresh"] * full_refresh + ["--vars", "audit: true"] * audit
-    built = build_models([*DATA_ONLY, *selected, *_without(lakehouse, failed), *options], lakehouse)
+    options = ["--select", *selected] if selected else []
+    options += ["--full-refresh"] * full_refresh + ["--vars", "audit: true"] * audit
+    built = build_models([*DATA_ONLY, *options, *_without(lakehouse, failed)], lakehouse)
     raise_failed(failed, of=len(names))
     if not full_refresh:
         counts = {"feeds": len(names), "tables": len(built.tables), "tests": built.passed}
-        watch.end(lakehouse.manifest, built.nodes, select or [], counts, output.notes)
+        watch.end(lakehouse.manifest, built.nodes, selected, counts, output.notes)
 
 
 def show_unchanged(last: LastRun, seconds: float) -> None:

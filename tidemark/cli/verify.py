@@ -11,7 +11,7 @@ from tidemark.base.clock import utc_now
 from tidemark.base.errors import TidemarkError
 from tidemark.base.output import output
 from tidemark.cli.opening import opened_with
-from tidemark.cli.options import Models, Variables
+from tidemark.cli.options import Models, Select, Variables, selectors
 from tidemark.cli.repair import repaired
 from tidemark.cli.verdicts import check, show_each, shown
 from tidemark.engine.dbt_core.texts import variables_in
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 def verify(  # noqa: PLR0913, PLR0917
     models: Models = None,
+    select: Select = None,
     variables: Variables = "{}",
     changed: Annotated[
         bool, typer.Option("--changed", help="Prove the keys that changes touched since the last such proof.")
@@ -52,7 +53,7 @@ def verify(  # noqa: PLR0913, PLR0917
     share, seconds = share_of(sample) if sample else 0, seconds_of(budget) if budget else 0
     given = variables_in(variables)
     project = opened_with(given, locked=repair)
-    spark, selection = warm_session(project.root, may_be_remote=not repair), models or []
+    spark, selection = warm_session(project.root, may_be_remote=not repair), selectors(models, select)
     if not (changed or share or seconds or repair):
         show_each(spark, verify_models(spark, selection, given), project)
         return

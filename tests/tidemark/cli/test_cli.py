@@ -12,11 +12,14 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.conftest import ROOT
+from tidemark.base.errors import TidemarkError
 from tidemark.cli import main as cli
+from tidemark.cli import options
 
 Tidemark = Callable[..., "Done"]
 
@@ -202,3 +205,23 @@ def test_a_wrong_python_version_is_reported_in_one_line() -> None:
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "there is no 'no-such-python' here. Install Python 3.11 to 3.13" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["explain", "run", "verify"])
+def test_selectors_are_written_as_in_dbt(
+    tidemark: Tidemark, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """`--select one two`, `-s one -s two` and plain words are the same."""
+    module = sys.modules[f"tidemark.cli.{command}"]
+    asked: list[list[str]] = []
+
+    def selectors(models: list[str] | None, select: list[str] | None) -> list[str]:
+        asked.append(options.selectors(models, select))
+        raise TidemarkError("That is enough.", "Nothing.")
+
+    monkeypatch.setattr(module, "selectors", selectors)
+    for name in ("opened_with", "warm_session"):
+        monkeypatch.setattr(module, name, lambda *_, **__: SimpleNamespace(root=ROOT), raising=False)
+    for words in (["one", "two"], ["--select", "one", "two"], ["-s", "one", "-s", "two"]):
+        tidemark(command, *words)
+    assert asked == [["one", "two"]] * 3
