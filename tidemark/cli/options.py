@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from tidemark.base.errors import TidemarkError
+
 RUN = "A run: the beginning of its invocation_id in ops.runs, or `last`."
 
 Feeds = Annotated[Optional[list[str]], typer.Argument(help="Names of feeds (default: all).")]
@@ -24,5 +26,17 @@ Variables = Annotated[
 
 
 def selectors(models: Sequence[str] | None, select: Sequence[str] | None) -> list[str]:
-    """Return dbt's selectors; `--select one two` gives the first to the option, the others as arguments."""
-    return [*(select or []), *(models or [])]
+    """Return dbt's selectors; `--select one two` gives the first to the option, the others as arguments.
+
+    Args:
+        models: those given as words.
+        select: those given by the option; each may be several in quotes.
+
+    Raises:
+        TidemarkError: if they are given, but empty: all models may not be what is meant.
+    """
+    given = [*(select or []), *(models or [])]
+    found = [word for text in given for word in text.split()]
+    if given and not found:
+        raise TidemarkError("The selector is empty.", "Name a model, or leave it out for all.")
+    return found

@@ -30,13 +30,12 @@ from tidemark.spark.jars import check_jars
 # Spark itself needs others, such as spark.authenticate.secret, when it starts
 SECRET = re.compile(r"spark\.(hadoop|sql\.catalog)\..*(password|secret|token|credential)", re.IGNORECASE)
 
-STARTS = threading.Lock()  # dbt's threads may ask for Spark at once
-NO_REASON = re.compile(
-    r"(NOTE: )?Picked up |WARNING: |Using |Spark Command: |=+$"
-)  # options may have secrets
+STARTS = threading.RLock()  # dbt's threads may ask for Spark at once
+NO_REASON = re.compile(r"(NOTE: )?Picked up |WARNING: |Using |Spark Command: |=+$|::|.* WARN |.*VM warning: ")
+CAUSE = re.compile(r"Error|Exception|Unrecognized|Invalid|Caused")
 OF_NEXT_LINE = "Error occurred during initialization of VM"
 IN_SCRIPT = re.compile(r"^.*: line \d+: ")
-SECRET_OPTION = re.compile(r"(\w*(?:password|secret|token))=\S+", re.IGNORECASE)
+MAY_BE_SECRET = re.compile(r"""(?<==)("[^"]*"|'[^']*'|[^\s)]+)|(?<=://)[^/@\s]+(?=@)""")
 
 # settings for many queries of few rows
 FEW_ROWS = {
@@ -103,15 +102,16 @@ def embedded_session(settings: Mapping[str, str], logs: Path | None = None) -> S
     Raises:
         TidemarkError: if Java does not start.
     """
-    if SparkContext._active_spark_context is None:
-        hadoop = {name: value for name, value in settings.items() if SECRET.match(name)}
-        given = {name: value for name, value in settings.items() if name not in hadoop}
-        conf = SparkConf().setAll([*given.items(), ("spark.sql.catalogImplementation", "hive")])
-        if logs is not None:
-            _start_jvm(conf, logs)
-        context: Any = SparkContext.getOrCreate(conf)
-        for name, value in hadoop.items():
-            context._jsc.hadoopConfiguration().set(name.removeprefix("spark.hadoop."), value)
+    with STARTS:
+        if SparkContext._active_spark_context is None:
+            hadoop = {name: value for name, value in settings.items() if SECRET.match(name)}
+            given = {name: value for name, value in settings.items() if name not in hadoop}
+            conf = SparkConf().setAll([*given.items(), ("spark.sql.catalogImplementation", "hive")])
+            if logs is not None:
+                _start_jvm(conf, logs)
+            context: Any = SparkContext.getOrCreate(conf)
+            for name, value in hadoop.items():
+                context._jsc.hadoopConfiguration().set(name.removeprefix("spark.hadoop."), value)
     builder = SparkSession.builder.enableHiveSupport()
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -175,5 +175,6 @@ def _reason(printed: Sequence[str]) -> str:
     told = [line.strip() for line in printed if line.strip() and not NO_REASON.match(line)]
     if not told:
         return ""
-    first = " ".join(told[:2]) if told[0] == OF_NEXT_LINE else told[0]
-    return SECRET_OPTION.sub(r"\1=***", IN_SCRIPT.sub("", first))[:200]
+    number = next((number for number, line in enumerate(told) if CAUSE.match(line)), 0)
+    lines = told[number : number + (2 if told[number] == OF_NEXT_LINE else 1)]
+    return MAY_BE_SECRET.sub("***", IN_SCRIPT.sub("", " ".join(lines)))[:200]

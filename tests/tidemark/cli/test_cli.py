@@ -222,6 +222,7 @@ def test_selectors_are_written_as_in_dbt(
     monkeypatch.setattr(module, "selectors", selectors)
     for name in ("opened_with", "warm_session"):
         monkeypatch.setattr(module, name, lambda *_, **__: SimpleNamespace(root=ROOT), raising=False)
-    for words in (["one", "two"], ["--select", "one", "two"], ["-s", "one", "-s", "two"]):
+    for words in (["one", "two"], ["--select", "one", "two"], ["-s", "one", "-s", "two"], ["-s", "one two"]):
         tidemark(command, *words)
-    assert asked == [["one", "two"]] * 3
+    assert asked == [["one", "two"]] * 4
+    assert "The selector is empty" in tidemark(command, "-s", "").stderr

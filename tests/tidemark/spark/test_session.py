@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,30 +22,39 @@ try:
 except TidemarkError as error:
     print(error)
 """
-CALLED = threading.Event()
+THREADS = """
+import threading
+import time
+from pathlib import Path
+from tidemark.spark import session
+
+begun = []
+
+def launch(conf, options):
+    begun.append(threading.get_ident())
+    time.sleep(0.2)
+    return "gateway"
+
+def initialize(gateway):
+    session.SparkContext._gateway = gateway
+
+session.launch_gateway = launch
+session.SparkContext._ensure_initialized = initialize
+threads = [threading.Thread(target=session._start_jvm, args=(None, Path("logs"))) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(begun))
+"""
 
 
-def test_threads_start_one_jvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_threads_start_one_jvm(tmp_path: Path) -> None:
     """dbt lists relations in several threads, and these may be the first statements."""
-    begun: list[Any] = []
-
-    def launch(_conf: Any, _options: Any) -> str:
-        begun.append(threading.get_ident())
-        CALLED.wait(0.2)
-        return "gateway"
-
-    def initialize(gateway: str) -> None:
-        session.SparkContext._gateway = gateway
-
-    monkeypatch.setattr(session, "launch_gateway", launch)
-    monkeypatch.setattr(session.SparkContext, "_gateway", None)
-    monkeypatch.setattr(session.SparkContext, "_ensure_initialized", initialize)
-    threads = [threading.Thread(target=session._start_jvm, args=(None, tmp_path)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(begun) == 1
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "1\n"
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
@@ -70,6 +77,15 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
         ),
         (["", "Picked up JAVA_TOOL_OPTIONS: -Dpassword=x"], ""),
         (["/opt/spark-class: line 71: java: No such file", "more"], "java: No such file"),
+        (
+            ["OpenJDK 64-Bit Server VM warning: deprecated", "Unrecognized VM option 'Foo=1'"],
+            "Unrecognized VM option 'Foo=***",
+        ),
+        (["26/11/29 10:00:00 WARN Utils: Your hostname", ":: loading settings ::", "no"], "no"),
+        (
+            ["Error: was -Dfs.s3a.secret.key=geheim -Dp='ge heim' -Dproxy=x http://me:geheim@host"],
+            "Error: was -Dfs.s3a.secret.key=*** -Dp=*** -Dproxy=*** http://***@host",
+        ),
     ],
 )
 def test_the_reason_of_java(printed: list[str], reason: str) -> None:

@@ -192,10 +192,7 @@ def _logs() -> Path | None:
     """Return the folder of dbt's log; None if no dbt command runs."""
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
     found = getattr(flags, "LOG_PATH", None)
-    if found is None:
-        return None
-    # a relative one is `<project>/logs`, and dbt has changed into the project since
-    return Path(found) if Path(found).is_absolute() else Path.cwd() / Path(found).name
+    return Path(found) if found else None
 
 
 def is_open(session: Any) -> bool:

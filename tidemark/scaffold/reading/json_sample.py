@@ -124,7 +124,7 @@ def _is_whole(text: FileText) -> bool:
         what = "several objects, but not one per line" if several else "no complete JSON object"
         raise TidemarkError(
             f"{text.name} has {what}.",
-            f"Write one object per line into another folder: {command_of(text.name, '.') or 'jq -c does'}."
+            f"Write one object per line, into another folder: {command_of(text.name, '.')}."
             if several
             else "Replace the file: it may be cut off.",
         )

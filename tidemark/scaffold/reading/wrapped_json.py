@@ -14,7 +14,8 @@ from tidemark.scaffold.reading.opening import without_ending
 from tidemark.scaffold.reading.reading import Note
 from tidemark.scaffold.reading.texts import FileText
 
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|[{}\[\]]', re.DOTALL)
+HALF = re.compile("[\ud800-\udfff]")
 OBJECT = re.compile(r"\s*\{")
 
 
@@ -53,26 +54,26 @@ def wrapped(records: Sequence[dict[str, Any]], file: str) -> list[Note]:
 
 
 def command_of(file: str, records: str) -> str:
-    """Return a command that writes the records of a file one per line into another file.
+    """Return a command that writes the records of a file one per line into a folder of their own.
 
     Args:
         file: the file's name.
         records: what selects them, in the language of jq.
 
     Returns:
-        The command in backticks; nothing for a packed file, which jq cannot read.
+        The command in backticks; for a packed file, which jq cannot read, what to do first.
     """
     if "/" in file or without_ending(file) != file:
-        return ""
-    lines = f"{PurePath(file).stem}-records.jsonl"
-    return f"`jq -c {quote(records)} {quote(file)} > {quote(lines)}`"
+        return f"unpack it, then `jq -c {quote(records)}`"
+    stem = PurePath(file).stem
+    folder, lines = f"../{stem}-records", f"../{stem}-records/{stem}.jsonl"
+    return f"`mkdir {quote(folder)} && jq -c {quote(records)} {quote(file)} > {quote(lines)}`"
 
 
 def _one_per_line(file: str, field: str | None) -> str:
     where = f"its field {field} has the records" if field else "a field of it, say FIELD, has the records"
     command = command_of(file, f".{json.dumps(field, ensure_ascii=False)}[]" if field else ".FIELD[]")
-    into = "write them one per line into a file in a folder of its own"
-    return f"If {where}, {into}{f': {command}' if command else ''}."
+    return f"If {where}, write them one per line into a folder of their own: {command}."
 
 
 def _list_of_objects(text: str) -> str | None:
@@ -81,7 +82,7 @@ def _list_of_objects(text: str) -> str | None:
     for token in TOKEN.finditer(text):
         found = token[0]
         if found == "[" and depth == 1 and name and OBJECT.match(text, token.end()):
-            return str(json.loads(name, strict=False))
+            return _text_of(name)
         if found in "{[":
             depth += 1
         elif found in "}]":
@@ -89,3 +90,12 @@ def _list_of_objects(text: str) -> str | None:
         elif depth == 1:
             name = found
     return None
+
+
+def _text_of(name: str) -> str | None:
+    """Return the text of a JSON string; None if it is none, or has half of a surrogate pair."""
+    try:
+        found = str(json.loads(name, strict=False))
+    except ValueError:
+        return None
+    return None if HALF.search(found) else found
