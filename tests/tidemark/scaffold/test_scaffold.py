@@ -421,6 +421,7 @@ def test_keys_identify_records(tmp_path: Path) -> None:
         _key("id,city\n1,x\n", tmp_path, "town")
 
 
+@pytest.mark.R4
 def test_unit_tests_of_rows_without_text_and_whole_numbers(tmp_path: Path) -> None:
     """R4.3: expected rows have a column even if none of the file's has the same value in silver."""
     file = tmp_path / "climate.csv"
