@@ -161,6 +161,18 @@ def test_plain_dbt_stops_at_a_held_lake_too(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [".lock"]
 
 
+def test_plain_dbt_says_that_it_is_called_elsewhere(tmp_path: Path) -> None:
+    """Outside of the project's folder Spark would not find its jars; it does not start."""
+    command = [sys.executable, "-m", "dbt.cli.main", "show", "--inline", "select 1 as one"]
+    command += ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT)]
+    variables = os.environ | {"TIDEMARK_LAKE": str(tmp_path / "lake"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"dbt was called in {tmp_path}, but" in done.stdout
+    assert "first, and leave out --project-dir" in done.stdout
+    assert "org.apache" not in done.stdout + done.stderr
+
+
 @pytest.mark.spark
 def test_plain_dbt_works_in_a_process_of_its_own(tmp_path: Path) -> None:
     """The profile alone brings Spark, Delta and the lake: no tidemark needed."""
