@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def explain(models: Models = None, select: Select = None, variables: Variables = "{}") -> None:
     """Show which versions the next run would read for each model, and why. Runs nothing."""
-    given = variables_in(variables)
-    show_plans(warm_session(opened_with(given).root, may_be_remote=True), selectors(models, select), given)
+    given, selection = variables_in(variables), selectors(models, select)
+    show_plans(warm_session(opened_with(given).root, may_be_remote=True), selection, given)
 
 
 def show_plans(

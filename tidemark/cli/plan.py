@@ -34,11 +34,11 @@ def plan(  # noqa: PLR0913, PLR0917  # options of a command
     ] = False,
 ) -> None:
     """Show which tables a change of the project would change, before a run does. Writes nothing."""
-    given = variables_in(variables)
+    given, selection = variables_in(variables), selectors(models, select)
     project = opened_with(given)
     spark = warm_session(project.root, may_be_remote=True)
     show = show_markdown if as_markdown else show_plan
-    changes = planned(spark, project.manifest, selectors(models, select), given, with_rows=rows)
+    changes = planned(spark, project.manifest, selection, given, with_rows=rows)
     finished(show(changes, with_rows=rows), with_rows=rows, tells=exit_code)
 
 

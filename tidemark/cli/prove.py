@@ -78,10 +78,11 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
     ] = None,
 ) -> None:
     """Test models on random source histories, without a lake: each table must equal its rebuild."""
+    selection = selectors(models, select)
     if manifest is not None:
         from tidemark.cli.prove_manifest import asked_for, prove_manifest  # slow to import: dbt's compiler
 
-        prove_manifest(manifest, selectors(models, select), asked_for(histories, seed, changes), unit_tests)
+        prove_manifest(manifest, selection, asked_for(histories, seed, changes), unit_tests)
         return
     if changes or unit_tests is not None:
         raise TidemarkError(
@@ -95,7 +96,7 @@ def prove(  # noqa: PLR0913, PLR0917  # options of a command
             spark.conf.set(name, value)
         wrong = [
             one.name
-            for one in candidates(spark, parsed, selectors(models, select))
+            for one in candidates(spark, parsed, selection)
             if not _prove(spark, one, histories or HISTORIES, seed)
         ]
         if wrong:

@@ -51,9 +51,10 @@ def verify(  # noqa: PLR0913, PLR0917
             "--changed, --sample and --budget each say how much to prove.", "Give one of them."
         )
     share, seconds = share_of(sample) if sample else 0, seconds_of(budget) if budget else 0
+    selection = selectors(models, select)
     given = variables_in(variables)
     project = opened_with(given, locked=repair)
-    spark, selection = warm_session(project.root, may_be_remote=not repair), selectors(models, select)
+    spark = warm_session(project.root, may_be_remote=not repair)
     if not (changed or share or seconds or repair):
         show_each(spark, verify_models(spark, selection, given), project)
         return

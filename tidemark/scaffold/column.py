@@ -11,6 +11,7 @@ from typing import Any
 from python_ingest.feeds.file_formats import FILE_FORMATS
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.names import column_names
+from tidemark.scaffold.reading.texts import HALF
 from tidemark.scaffold.sampling import Sample
 from tidemark.scaffold.value_types import ValueType
 
@@ -220,7 +221,7 @@ def proposed_column(
             f"The column name {field!r} would be Jinja in dbt.",
             "Declare the feed by hand, under another name: docs/landing.md.",
         )
-    if re.search(r"[\ud800-\udfff]", field + of):
+    if HALF.search(field + of):
         raise TidemarkError(
             f"The column name {field!r} has half of a surrogate pair, which no file of dbt can hold.",
             "Rename the field in the source.",

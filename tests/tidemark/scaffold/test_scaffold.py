@@ -26,6 +26,7 @@ from tidemark.cli.build import DATA_ONLY, build_models
 from tidemark.cli.landing import land
 from tidemark.engine.dbt_core import commands
 from tidemark.project_with_feeds import ProjectWithFeeds
+from tidemark.scaffold.conversation import notes_of
 from tidemark.scaffold.declaring import models_yml, sources_yml, staging_yml
 from tidemark.scaffold.feed import proposed
 from tidemark.scaffold.project import write_project
@@ -435,6 +436,12 @@ def test_unit_tests_of_rows_without_text_and_whole_numbers(tmp_path: Path) -> No
         feed = proposed(sample, [file], file, None, None if key else ())
         assert feed.is_guess != bool(key)
         assert silver_tests(feed)[0]["expect"]["rows"] == rows
+        notes = [message for event, message in notes_of(feed, None) if event == "key"]
+        assert [note.partition(":")[0] for note in notes] == (
+            ["none"] if key else ["climate_time", "a guess from 2 records"]
+        )
+    chosen = proposed(sample, [file], file, None, ["Time"])
+    assert "a guess" not in str(notes_of(chosen, None))
 
 
 def test_a_key_holds_for_all_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any, ClassVar
 
 from dbt.adapters.contracts.connection import Connection
@@ -18,17 +17,14 @@ from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from tidemark.base.errors import TidemarkError
 from tidemark.base.messages import plain_message, text_of
 from tidemark.engine.adapter.locks import as_errors_of_dbt
 from tidemark.lake.cached_view import create_cached_view
 from tidemark.lake.delta_log import has_jvm
 from tidemark.spark.connect import REMOTE, check_server, connect_session
-from tidemark.spark.jars import check_jars
 from tidemark.spark.session import embedded_session
 from tidemark.spark.settings import FORMATS, embedded_settings
 
@@ -189,30 +185,7 @@ def session_of(settings: Mapping[str, str]) -> SparkSession:
     if REMOTE in settings:
         return connect_session(settings)
     with as_errors_of_dbt():
-        _check_folder(settings)
         return embedded_session(settings, _logs())
-
-
-def _check_folder(settings: Mapping[str, str]) -> None:
-    """Stop if Spark would start elsewhere than in the project's folder; dbt does not change into it.
-
-    Raises:
-        TidemarkError: if this folder has no jars, to which the class path is relative.
-    """
-    if SparkContext._active_spark_context is not None:
-        return
-    try:
-        check_jars(settings, Path.cwd())
-    except TidemarkError:
-        flags: Any = get_flags()  # type: ignore[no-untyped-call]
-        folder = getattr(flags, "PROJECT_DIR", None)
-        if folder is None or Path(folder).resolve() == Path.cwd():
-            raise
-        raise TidemarkError(
-            f"dbt was called in {Path.cwd()}, but the paths of Spark's jars and of the lake are relative to "
-            "the project's folder.",
-            f"Run `cd {quote(str(folder))}` first, and leave out --project-dir.",
-        ) from None
 
 
 def _logs() -> Path | None:

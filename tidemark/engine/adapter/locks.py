@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -27,19 +28,32 @@ def hold_lake(settings: Mapping[str, str]) -> None:
         settings: Spark's settings.
 
     Raises:
-        DbtRuntimeError: if another process holds the lake, or jars are missing.
+        DbtRuntimeError: if another process holds the lake, or Spark would not find its jars.
     """
     from dbt.flags import get_flags
 
     flags: Any = get_flags()  # type: ignore[no-untyped-call]
-    folder = getattr(flags, "PROJECT_DIR", None)  # dbt changes into it only later; none: no dbt command
+    folder = getattr(flags, "PROJECT_DIR", None)  # dbt does not change into it; none: no dbt command
     if folder is None or flags.WHICH in WITHOUT_SPARK:
         return
     with as_errors_of_dbt():
         hold(Path(folder) / lake_folder())
         if SparkContext._active_spark_context is None:
             check_jars(settings, Path(folder))
+            _check_place(settings, folder)
             prepare_catalog()
+
+
+def _check_place(settings: Mapping[str, str], folder: str) -> None:
+    """Stop if this folder is another one than the project's and has no jars: the class path is relative."""
+    try:
+        check_jars(settings, Path.cwd())
+    except TidemarkError:
+        raise TidemarkError(
+            f"dbt was called in {Path.cwd()}, but the paths of Spark's jars and of the lake are relative to "
+            "the project's folder.",
+            f"Run `cd {quote(folder)}` first, and leave out --project-dir.",
+        ) from None
 
 
 def lock_tables(names: list[str]) -> list[str]:

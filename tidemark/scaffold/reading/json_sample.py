@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -16,14 +15,13 @@ from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.encodings import CONVERT
 from tidemark.scaffold.reading.opening import BROKEN, SampleFile
 from tidemark.scaffold.reading.reading import Note, Reading, Rows
-from tidemark.scaffold.reading.texts import FileText, texts_of
+from tidemark.scaffold.reading.texts import HALF, FileText, texts_of
 from tidemark.scaffold.reading.wrapped_json import command_of, no_records, wrapped
 
 RECORDS = 5_000
 PIECE = 2**20  # characters read at a time
 MAX_RECORD_CHARACTERS = 2**26  # characters of one record
 DEPTH = 200  # levels; Python's parser ends at about 1,000
-HALF = re.compile("[\ud800-\udfff]")
 
 
 def read_json(files: Sequence[SampleFile], all_files: Sequence[SampleFile]) -> Reading:

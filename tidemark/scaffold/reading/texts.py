@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from tidemark.scaffold.reading.reading import Note
 from tidemark.scaffold.reading.unreadable import check_content
 
 SAMPLE_BYTES = 2**20
+HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair, which is no character
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from typing import Any
 from tidemark.base.errors import TidemarkError
 from tidemark.scaffold.reading.opening import without_ending
 from tidemark.scaffold.reading.reading import Note
-from tidemark.scaffold.reading.texts import FileText
+from tidemark.scaffold.reading.texts import HALF, FileText
 
 TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|[{}\[\]]', re.DOTALL)
-HALF = re.compile("[\ud800-\udfff]")
 OBJECT = re.compile(r"\s*\{")
 
 
