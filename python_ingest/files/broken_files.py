@@ -10,11 +10,18 @@ from pyspark.errors import PySparkException
 
 from python_ingest.feeds.paths import spellings
 from python_ingest.files.failures import broken_file
+from python_ingest.files.formats.lines import OPEN_LINE
 from python_ingest.files.inspect_files import BROKEN, Examined
 from python_ingest.ops.candidate import Noted
+from tidemark.spark.failures import causes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+def is_open_quote(error: Exception) -> bool:
+    """Return whether a job failed because a line has an open quote, and nobody had looked for one."""
+    return any(OPEN_LINE in message for message in causes(error))
 
 
 def split_broken(
@@ -28,7 +35,7 @@ def split_broken(
         read: returns the rows of files.
 
     Returns:
-        The files that can be read, and the rejections of the others.
+        The files that can be read, or that may have open quotes, and the rejections of the others.
     """
     sound, noted = list(files), []
     while True:
@@ -40,6 +47,8 @@ def split_broken(
                 read(sound).write.format("noop").mode("overwrite").save()
             return sound, noted
         except (Py4JJavaError, PySparkException) as next_error:
+            if is_open_quote(next_error):
+                return sound, noted
             error = next_error
 
 

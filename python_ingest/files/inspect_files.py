@@ -11,7 +11,7 @@ from python_ingest.bronze.columns import Target, sql_name
 from python_ingest.bronze.contract import Rejection, apply_contract, changes, evolved_targets
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import GROWING, Content
+from python_ingest.files.content import GROWING, Content
 from python_ingest.files.formats.base import Format
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.parts import Part, files_read, of_member, parts_of
@@ -114,6 +114,37 @@ class Examiner:
                 if examined.reason != candidate.rejected_reason:
                     noted.append(Noted(plan, "rejected", examined.reason))
         self._ingested_files.note(noted, now)
+        return accepted
+
+    def look_closely(self) -> None:
+        """From now on, count the open quotes of large files, too: see `Contents`."""
+        self._contents.count_quotes()
+
+    def examine_again(
+        self, examined: Sequence[Examined], targets: Sequence[Target], outcome: LandedFiles, now: datetime
+    ) -> list[Examined]:
+        """Look closely at files that were accepted: reading found open quotes in them.
+
+        Args:
+            examined: the files.
+            targets, outcome, now: see `examine`.
+
+        Returns:
+            The files that can be landed, with how to read them; the others are recorded.
+        """
+        self.look_closely()
+        contents = self._read([one.file for one in examined])
+        accepted: list[Examined] = []
+        for one in examined:
+            content = contents[one.file.path]
+            found = self._examined(content, one.file, one.plan, targets)
+            if content.error == GROWING or content.checksum != one.plan.checksum:
+                outcome.unsettled.append(one.file.path)
+            elif isinstance(found, Rejection):
+                outcome.rejected[one.file.path] = found.reason
+                self._ingested_files.note([Noted(one.plan, "rejected", found.reason)], now)
+            else:
+                accepted.append(replace(found, changes=one.changes, replaces=one.replaces))
         return accepted
 
     def unchanged(self, batch: Batch, listing: DataFrame, targets: Sequence[Target]) -> list[Examined] | None:

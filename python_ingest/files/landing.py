@@ -20,7 +20,7 @@ from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.files.backlog import bounded, files_to_list
-from python_ingest.files.broken_files import broken_one, split_broken
+from python_ingest.files.broken_files import broken_one, is_open_quote, split_broken
 from python_ingest.files.confirmation import Confirmation
 from python_ingest.files.contents import Contents
 from python_ingest.files.grain import Grain
@@ -156,7 +156,10 @@ class Lander:
             self._progress.end(outcome.files - files, outcome.rows - rows)
 
     def _land_batch(self, accepted: Sequence[Examined], outcome: LandedFiles) -> None:
-        """Plan, write, confirm; if a file breaks the write, reject it and plan the others again."""
+        """Plan, write, confirm; if a file breaks the write, reject it and plan the others again.
+
+        An open quote breaks it, too: then the files are examined again, and read by records.
+        """
         self._evolve(accepted, outcome)
         while accepted:
             batch = None
@@ -168,6 +171,12 @@ class Lander:
                 batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
                 self._retraction.append(batch, rows, accepted, self._rows)
             except (Py4JJavaError, PySparkException) as error:
+                if is_open_quote(error):
+                    if batch:
+                        self._ingested_files.abandon(batch, "a line has an open quote")
+                    targets = self._bronze.targets
+                    accepted = self._examiner.examine_again(accepted, targets, outcome, self._clock())
+                    continue
                 sound, broken = split_broken(error, accepted, self._rows)
                 if batch:
                     self._ingested_files.abandon(batch, f"{broken[0].file.path} is broken")
@@ -190,6 +199,7 @@ class Lander:
         self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
     def _land_again(self, outcome: LandedFiles, lost: Sequence[Lost]) -> None:
+        self._examiner.look_closely()
         again = LandingAgain(self._bronze, self._ingested_files, self._examiner, self._replayer, self._rows)
         everything = self._storage.listing(self._clock()).persist()  # each batch searches it
         try:
@@ -217,6 +227,7 @@ class Lander:
         if batch.is_replay:
             self._replayer.finish(batch, outcome)
             return True
+        self._examiner.look_closely()
 
         def unchanged() -> list[Examined] | None:
             return self._examiner.unchanged(batch, listing, self._bronze.targets)

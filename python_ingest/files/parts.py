@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.paths import file_of
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import Content
+from python_ingest.files.content import Content
 from tidemark.base.archives import MEMBER
 
 

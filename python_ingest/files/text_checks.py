@@ -27,10 +27,12 @@ class TextChecks:
     Attributes:
         grammar: the grammar of the files.
         encoding: the encoding that the feed declares.
+        quotes: whether to look for open quotes.
     """
 
     grammar: Grammar
     encoding: str
+    quotes: bool = True
 
     @classmethod
     def of(cls, external: AnyFiles) -> TextChecks | None:
@@ -39,13 +41,18 @@ class TextChecks:
         return cls(options.grammar, options.encoding) if options else None
 
     @property
+    def can_wait(self) -> bool:
+        """Whether the reading of a file finds its open quotes, so that no other look at them is needed."""
+        return self.grammar.spans and not self.may_be_utf8
+
+    @property
     def may_be_utf8(self) -> bool:
         """Whether a file in UTF-8 would be read in another encoding."""
         return self.encoding != "utf-8"
 
     def is_open(self, text: str) -> str:
         """Return as SQL whether a line of a text has a quoted field that the line does not close."""
-        if not self.grammar.spans:
+        if not (self.grammar.spans and self.quotes):
             return "false"
         if self.may_be_utf8 and not self.grammar.quote.isascii():
             return "true"  # the bytes of the quote are not those of UTF-8

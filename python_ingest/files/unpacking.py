@@ -18,7 +18,8 @@ from python_ingest.feeds.paths import IS_DOCUMENT, matcher
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files import archives
 from python_ingest.files.archives import Budget
-from python_ingest.files.contents import GROWING, Content, Contents
+from python_ingest.files.content import GROWING, Content
+from python_ingest.files.contents import Contents
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.json import WHOLE_BYTES
 from python_ingest.files.json_arrays import split_array
@@ -54,6 +55,10 @@ class Unpacker:
         self._has_arrays = isinstance(options, JsonOptions) and options.whole_file
         self.staging = Staging(spark, feed.table)
 
+    def count_quotes(self) -> None:
+        """Count the open quotes of large files, although reading would find them."""
+        self._contents.counts_quotes = True
+
     def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         """Return the contents of files, of unpacked ones with their parts."""
         packed = [file for file in files if self._unpacks(file)]
@@ -63,7 +68,7 @@ class Unpacker:
         return self._contents.read([file for file in files if file.path not in paths]) | self._read(packed)
 
     def _unpacks(self, file: SourceFile) -> bool:
-        limit = COMPRESSED_BYTES if self._contents.is_compressed(file) else WHOLE_BYTES
+        limit = COMPRESSED_BYTES if self._contents.streams.unpacks(file) else WHOLE_BYTES
         is_large = self._has_arrays and file.size > limit
         return archives.is_packed(file.path) or self._excel is not None or is_large
 
@@ -112,9 +117,9 @@ class Unpacker:
             unpacked = folder / "stream"
             archives.unpack_xz(local, unpacked, budget)
             yield from self._converted(file, file.path, unpacked, folder, is_plain=True)
-        elif self._contents.is_compressed(file):
+        elif self._contents.streams.unpacks(file):
             unpacked = folder / "stream"
-            self._contents.decompress(file, unpacked)
+            self._contents.streams.decompress(file, unpacked)
             yield from self._converted(file, file.path, unpacked, folder, is_plain=True)
         else:
             yield from self._converted(file, file.path, local, folder, is_plain=True)

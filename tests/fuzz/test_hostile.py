@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from python_ingest.files import contents
+from python_ingest.files import contents, streams
 from python_ingest.files.formats.json_records import MAX_DEPTH, NO_OBJECT, TOO_DEEP, TWICE
 from python_ingest.files.formats.json_text import HALF, HUGE
 from python_ingest.files.formats.lines import HOLDS_NUL
@@ -60,7 +60,8 @@ def test_a_folder_that_links_to_its_parent(make_feed: MakeFeed) -> None:
 
 def test_lines_without_end(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.4: a line beyond the limit refuses its file, wherever it is, packed or not."""
-    monkeypatch.setattr(contents, "MAX_LINE_BYTES", 10_000)
+    for place in (contents, streams):
+        monkeypatch.setattr(place, "MAX_LINE_BYTES", 10_000)
     monkeypatch.setattr(contents, "SMALL_BYTES", 5_000)
     people = make_feed()
     long = b"2," + b"x" * 20_000

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.external_files import CsvOptions
-from python_ingest.files.contents import HEAD_BYTES, WHOLE_BYTES, Content
+from python_ingest.files.content import HEAD_BYTES, WHOLE_BYTES, Content
 from python_ingest.files.formats.csv_header import Header, read_header
 from python_ingest.files.formats.csv_refusals import STRANGER
 

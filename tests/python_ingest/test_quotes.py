@@ -6,6 +6,7 @@ import bz2
 import csv
 import gzip
 import io
+import itertools
 import re
 from collections import defaultdict
 from typing import Any
@@ -15,11 +16,14 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
+from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.csv_grammar import Grammar, in_python
-from python_ingest.files import contents
+from python_ingest.files import contents, streams
 from python_ingest.files.formats import csv_header
+from python_ingest.files.formats.csv import Csv
 from python_ingest.files.formats.lines import CONTROLS, HOLDS_NUL, ILLEGIBLE, OPEN
 from python_ingest.files.landing import Lander
+from python_ingest.files.text_checks import TextChecks
 from tests.conftest import FeedFolder, MakeFeed
 from tests.fuzz.files import drawn, spanning_rows, written
 
@@ -178,6 +182,89 @@ def test_files_too_large_for_one_text(make_feed: MakeFeed, monkeypatch: pytest.M
         "good.csv": [("1", "2", "a\nb"), ("3", "4", 'c "d"')],
         "lines.csv": [("5", "6", '7" pipe'), ("7", "8", "x")],
     }
+
+
+def _large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take all files for large ones, of which few bytes are seen before they are read."""
+    monkeypatch.setattr(contents, "SMALL_BYTES", 0)
+    monkeypatch.setattr(streams, "HEAD_BYTES", 24)
+
+
+START = "id,n,note\n0,0,x\n0,0,y\n"
+TWO = [("0", "0", "x"), ("0", "0", "y")]
+
+
+def test_open_quotes_behind_the_first_bytes(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.4: reading finds the first one, the batch is examined again, and no limit counts half records."""
+    _large(monkeypatch)
+    limits = {"max_repeated_share": 0, "max_rejected_records": 1}
+    people = make_feed(COLUMNS, pattern="*", key=["note"], **limits)
+    people.write("lines.csv", f'{START}1,2,"a ""b"""\n2,3,5" pipe\n')
+    people.write("spans.csv", f'{START}1,2,"c\nd"\n2,2,"d\nd"\n')
+    people.write("packed.csv.gz", gzip.compress(f'{START}3,4,"e\nf"\n'.encode()))
+    long = "".join(f"{number},{number * 7919 % 10007},a{number}\n" for number in range(9_000))
+    people.write("cut.csv.gz", gzip.compress(f'{START}3,4,"e\nf"\n{long}'.encode())[:-20])
+    people.write("odd.csv", f'{START}4,5,"open\n5,6,z\n')
+    people.write("twice.csv", f"{START}id,n,note\n")
+    outcome = people.land()
+    assert list(outcome.rejected) == ["cut.csv.gz"]
+    assert _landed(people) == {
+        "lines.csv": [*TWO, ("1", "2", 'a "b"'), ("2", "3", '5" pipe')],
+        "spans.csv": [*TWO, ("1", "2", "c\nd"), ("2", "2", "d\nd")],
+        "packed.csv.gz": [*TWO, ("3", "4", "e\nf")],
+        "odd.csv": [*TWO, ('4,5,"open', OPEN), ("5", "6", "z")],
+        "twice.csv": [*TWO, ("id", "n", "note")],
+    }
+    assert (outcome.files, outcome.rows, outcome.broken) == (5, 18, 1)
+    assert (people.land().files, people.land().rows) == (0, 0)
+
+
+def test_open_quotes_of_a_killed_batch(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.3: the run that finishes a batch looks at all quotes; a file too large to split is set aside."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    _large(monkeypatch)
+    people = make_feed(COLUMNS)
+    people.write("good.csv", f'{START}1,2,"c\nd"\n')
+    with monkeypatch.context() as patch:
+        patch.setattr(BronzeTable, "append", killed)
+        with pytest.raises(KeyboardInterrupt):
+            people.land()
+    outcome = people.land()
+    assert (outcome.resumed, outcome.rows) == (1, 3)
+    monkeypatch.setattr(contents, "WHOLE_BYTES", 70)
+    monkeypatch.setattr(csv_header, "WHOLE_BYTES", 70)
+    people.write("large.csv", f'{START}1,2,"open\n{"2,3,z" * 20}\n')
+    people.write("small.csv", f'{START}1,2,"e\nf"\n')
+    (reason,) = people.land().rejected.values()
+    assert reason.startswith("it has more than 70 bytes, and a quote in it is not closed")
+    assert _landed(people) == {
+        "good.csv": [*TWO, ("1", "2", "c\nd")],
+        "small.csv": [*TWO, ("1", "2", "e\nf")],
+    }
+
+
+def test_reading_finds_each_open_quote(spark: SparkSession, make_feed: MakeFeed) -> None:
+    """R1.1: of all short lines, those with an open quote are found by what the parser made of them."""
+    dialects: dict[str, dict[str, str]] = {
+        'a ,"': {},
+        'a,"\\': {"escape": "\\"},
+        "a;' ": {"quote": "'", "delimiter": ";"},
+    }
+    names = list(COLUMNS)[:2]
+    for signs, options in dialects.items():
+        feed = make_feed(COLUMNS, options=options).feed
+        reader, checks = Csv(spark, feed), TextChecks.of(feed.external)
+        assert checks
+        lines = ["".join(line) for size in range(1, 8) for line in itertools.product(signs, repeat=size)]
+        rows = spark.createDataFrame([(line,) for line in lines], "_line string").coalesce(1)
+        for closed in (checks.grammar.closed_lines(), checks.grammar.closed_record()):
+            has_quote = f.contains("_line", f.lit(checks.grammar.quote))
+            is_open = has_quote & ~f.rlike("_line", f.lit(closed))
+            differ = reader.with_fields(names, rows).where(is_open != reader.quote_is_open(names, closed))
+            assert differ.select("_line").collect() == []
 
 
 GRAMMARS = [Grammar(), Grammar(escape="\\"), Grammar(comment="#"), Grammar(spans=False)]

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 from python_ingest.bronze.columns import Target
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import Content
+from python_ingest.files.content import Content
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -13,7 +13,7 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import CsvOptions
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import MAX_LINE_BYTES, Content
+from python_ingest.files.content import MAX_LINE_BYTES, Content
 from python_ingest.files.formats.base import origin
 from python_ingest.files.formats.csv_header import Header, header_of, numbered, read_header
 from python_ingest.files.formats.encodings import is_wide
@@ -22,6 +22,7 @@ from python_ingest.files.formats.lines import (
     HOLDS_NUL,
     ILLEGIBLE,
     OPEN,
+    OPEN_LINE,
     SEVERAL,
     has_controls,
     holds_nul,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 MOST_FIELDS = 20_000  # Spark's parser has room for 20,480
+HAS_OTHER_WIDTH = "(_fields is null or _fields._broken is not null)"
 WORKING = ("_line", "_is_legible", "_fields", "_corrupt_reason")
 
 
@@ -81,33 +83,45 @@ class Csv:
             return self.parse(
                 header.names, read_records(self._spark, files, header, grammar, footer), targets
             )
-        return self.parse(header.names, self._lines(header, files), targets, is_line=True)
+        lines = self._lines(header, files)
+        return self.parse(header.names, lines, targets, is_line=True, stops=header.stops_at_open)
 
     def names(self, layout: Hashable) -> list[str]:
         """Return the header's columns."""
         return list(header_of(layout).names)
 
     def parse(
-        self, names: Sequence[str], lines: DataFrame, targets: Sequence[Target], *, is_line: bool = False
+        self,
+        names: Sequence[str],
+        lines: DataFrame,
+        targets: Sequence[Target],
+        *,
+        is_line: bool = False,
+        stops: bool = False,
     ) -> DataFrame:
         """Parse each record separately, so that a broken quote affects no other record.
 
         Args:
             names, lines, targets: see `LineFormat`.
-            is_line: whether the records are lines of files in which the inspection looked for open quotes.
+            is_line: whether the records are lines of files without open quotes.
+            stops: whether an open quote fails the job with `OPEN_LINE`, since nobody has looked for one.
         """
         names = names if self._options.header else self._declared  # as the feed is declared now
-        schema = ", ".join(f"{name} string" for name in (*numbered(names), "_broken"))
-        parsed = lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
-        has_other_width = f.col("_fields").isNull() | f.col("_fields._broken").isNotNull()
-        reason = f.when(~f.col("_is_legible"), ILLEGIBLE).when(holds_nul(f.col("_line")), HOLDS_NUL)
+        parsed = self.with_fields(names, lines)
+        grammar, is_illegible = self._options.grammar, ~f.col("_is_legible")
+        reason = f.when(is_illegible, ILLEGIBLE)
+        if stops:
+            is_open = self.quote_is_open(names, grammar.closed_lines())
+            reason = f.when(is_open, f.raise_error(f.lit(OPEN_LINE))).when(is_illegible, ILLEGIBLE)
+        reason = reason.when(holds_nul(f.col("_line")), HOLDS_NUL)
         if self._is_of_bytes:
             reason = reason.when(has_controls(f.col("_line")), CONTROLS)
         if not (is_line and self._options.multi_line and self._options.encoding == "utf-8"):
-            reason = reason.when(self._quote_is_open(names, has_other_width), OPEN)
+            is_open = self.quote_is_open(names, grammar.closed_record())
+            reason = reason.when(is_open, OPEN)
         if not is_line:
             reason = reason.when(self._has_several_lines(), SEVERAL)
-        reason = reason.when(has_other_width, self._other_width(names))
+        reason = reason.when(f.expr(HAS_OTHER_WIDTH), self._other_width(names))
         return self._mapped(names, parsed.withColumn("_corrupt_reason", reason), targets)
 
     def _mapped(self, names: Sequence[str], records: DataFrame, targets: Sequence[Target]) -> DataFrame:
@@ -179,16 +193,26 @@ class Csv:
         is_wide = (f.octet_length(line) > MOST_FIELDS) & (gone > MOST_FIELDS)
         return f.when(~is_wide, line)
 
-    def _quote_is_open(self, names: Sequence[str], has_other_width: Column) -> Column:
+    def with_fields(self, names: Sequence[str], lines: DataFrame) -> DataFrame:
+        """Return records with their `_fields`: `c0` to the last column, and `_broken`."""
+        schema = ", ".join(f"{name} string" for name in (*numbered(names), "_broken"))
+        return lines.withColumn("_fields", f.from_csv(self._parsable(), schema, self._parsing()))
+
+    def quote_is_open(self, names: Sequence[str], closed: str) -> Column:
         """Return whether a quote of a record is not closed; Spark would take the rest as one field.
 
         That field is the last one. Only records that may be affected are matched with the grammar.
+
+        Args:
+            names: the columns of records that have `_fields`.
+            closed: the expression of the grammar that records with closed quotes match.
         """
         line, quote = f.col("_line"), f.lit(self._options.quote)
         last = f.coalesce(f"_fields.{numbered(names)[-1]}", f.lit(""))
-        might_be = f.endswith(line, f.concat(quote, last)) | f.contains(last, quote) | has_other_width
-        closed = f.lit(self._options.grammar.closed_record())
-        return f.contains(line, quote) & might_be & ~f.rlike(line, closed)
+        might_be = f.endswith(line, f.concat(quote, last)) | f.contains(last, quote) | f.expr(HAS_OTHER_WIDTH)
+        if self._options.escape != self._options.quote:  # the parser has dropped those of the last field
+            might_be |= f.contains(line, f.lit(self._options.escape))
+        return f.contains(line, quote) & might_be & ~f.rlike(line, f.lit(closed))
 
     def _other_width(self, names: Sequence[str]) -> str:
         return f"expected {len(names)} fields, as {'in the header' if self._options.header else 'declared'}"

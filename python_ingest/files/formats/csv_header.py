@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.csv_grammar import BREAK
 from python_ingest.feeds.external_files import CsvOptions
-from python_ingest.files.contents import WHOLE_BYTES, Content, first_line
+from python_ingest.files.content import WHOLE_BYTES, Content, first_line
 from python_ingest.files.formats.csv_refusals import header_refused, names_refused, text_refused
 from python_ingest.files.formats.encodings import MARKS, is_wide, mark_of, wide_encoding
 
@@ -34,6 +34,7 @@ class Header:
         line: the header's text, if no other line equals it; then lines can be read as plain text.
         dropped: the number of lines before the records, if the file is read as one text; else None.
         is_streamed: True if Spark's reader must find the records, since the file is too large for one text.
+        stops_at_open: True if reading must stop at a line with an open quote, since nobody looked for one.
     """
 
     names: tuple[str, ...]
@@ -41,6 +42,7 @@ class Header:
     line: str | None = None
     dropped: int | None = None
     is_streamed: bool = False
+    stops_at_open: bool = False
 
     @property
     def charset(self) -> str:
@@ -93,6 +95,7 @@ def read_header(content: Content, options: CsvOptions, declared: Sequence[str]) 
     header = Header(names, encoding)
     if _is_by_records(content, header, options, start):
         return _as_text(content, header, options, dropped)
+    header = replace(header, stops_at_open=content.open_lines is None)
     is_plain = encoding == "utf-8" and not options.comment and content.first_lines == 1
     is_plain = is_plain and options.header and first_line(content.head) == start.record
     return replace(header, line=start.record) if is_plain else header

@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from python_ingest.feeds.csv_grammar import BREAK
 from python_ingest.feeds.external_files import CsvOptions
-from python_ingest.files.contents import HEAD_BYTES, Content
+from python_ingest.files.content import HEAD_BYTES, Content
 from python_ingest.files.formats.base import compression
 from python_ingest.files.formats.encodings import (
     REPLACEMENT,

@@ -18,7 +18,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.external_files import JsonOptions
 from python_ingest.feeds.paths import spellings
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import Content
+from python_ingest.files.content import Content
 from python_ingest.files.failures import innermost
 from python_ingest.files.formats.base import compression, origin
 from python_ingest.files.formats.encodings import is_binary, wide_encoding

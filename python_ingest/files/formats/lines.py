@@ -22,6 +22,7 @@ ILLEGIBLE = "it contains bytes of another encoding"
 HOLDS_NUL = "it contains NUL bytes"
 CONTROLS = "it contains control characters (U+0080 to U+009F): its encoding is another one"
 OPEN = "a quote is not closed"
+OPEN_LINE = "a line has a quote that it does not close, so its file must be read by records"
 SEVERAL = "it has several lines, but not in quotes"
 NOT_IN_TEXT = "\u0001"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import Content
+from python_ingest.files.content import Content
 from python_ingest.files.storage import hadoop_path
 
 if TYPE_CHECKING:

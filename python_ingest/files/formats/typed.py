@@ -29,7 +29,7 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.file_formats import FILE_FORMATS
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import Content
+from python_ingest.files.content import Content
 from python_ingest.files.failures import in_plain_words, innermost
 from python_ingest.files.formats.base import origin
 from python_ingest.files.formats.nanoseconds import in_microseconds, numbers_of, with_microseconds

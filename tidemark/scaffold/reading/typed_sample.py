@@ -16,7 +16,7 @@ from python_ingest.bronze.contract import Rejection
 from python_ingest.feeds.declarations import Column, FileFeed
 from python_ingest.feeds.external_files import TypedExternal
 from python_ingest.feeds.source_file import SourceFile
-from python_ingest.files.contents import Content
+from python_ingest.files.content import Content
 from python_ingest.files.failures import broken_file, in_plain_words, innermost
 from python_ingest.files.formats.typed import Typed
 from tidemark.base.clock import utc_time
