@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from benchmarks.measuring import LAKE, ROOT, plain_errors, scratch_session
-from benchmarks.report import machine, markdown_table, versions
+from benchmarks.report import how_measured, markdown_table
 from dev.simulators.user_events import simulate_user_events
 from tidemark.base.output import output
 from tidemark.cli.build import DATA_ONLY, build_models
@@ -119,8 +119,7 @@ def write(path: Path, spark: SparkSession, windows: list[Window]) -> None:
         "Each increment lands one file with a day's events and builds the models of events, with their data",
         "tests. All increments share one session.",
         "",
-        f"Measured by `python -m benchmarks.endurance` on {machine()},",
-        f"with {versions(spark)}.",
+        *how_measured("python -m benchmarks.endurance", spark),
         "",
         f"From increment {warm[0].last} to {warm[-1].last}, the heap in use after a collection of garbage "
         f"changed by {growth['heap']:+.0%},",

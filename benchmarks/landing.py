@@ -18,7 +18,7 @@ import typer
 from pyspark.sql import SparkSession
 
 from benchmarks.pairs import APPEND, LAKE, MEGABYTE, Pairs, compared, console, feed_of, timed
-from benchmarks.report import machine, markdown_table, spread, versions
+from benchmarks.report import how_measured, markdown_table, spread
 from python_ingest.bronze.lost_rows import LostRows
 from python_ingest.bronze.table import BronzeTable
 from python_ingest.feeds.declarations import FileFeed
@@ -207,7 +207,7 @@ def main(
             "`append alone` compares the plain copy with that step of the landing which reads, checks and",
             "writes rows.",
             "",
-            f"Measured by `{command}` on {machine()}, with {versions(spark)}.",
+            *how_measured(command, spark),
             "",
             *markdown_table(
                 [

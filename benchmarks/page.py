@@ -16,7 +16,7 @@ from rich.table import Table
 from benchmarks.curves import ahead_from, plot
 from benchmarks.measuring import Run, Statement
 from benchmarks.projects import DUCKDB, FULL, MEANINGS, STOCK, TIDEMARK, TITLES
-from benchmarks.report import machine, markdown_table, spread, versions
+from benchmarks.report import how_measured, markdown_table, spread
 
 MEBIBYTE = 1024 * 1024
 KINDS = {  # by the beginning of the statement
@@ -144,9 +144,8 @@ def write(path: Path, command: str, spark: SparkSession, scales: Sequence[Scale]
     }
     plot(picture, [scale.rows for scale in scales], panels, "million rows of history")
     more = ("dbt-duckdb", "duckdb") if DUCKDB in names else ()
-    measured = f"Measured by `{command}` on {machine()}, with {versions(spark, *more)}."
     lines = ["# Tidemark and its peers", ""]
-    for paragraph in (ABOUT, measured, summary(scales)):
+    for paragraph in (ABOUT, " ".join(how_measured(command, spark, *more)), summary(scales)):
         lines += [*wrap(paragraph.strip(), 120, break_long_words=False, break_on_hyphens=False), ""]
     lines += [f"![Seconds over rows of history]({picture.name})", ""]
     lines += [

@@ -11,7 +11,7 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from benchmarks.refreshes import REFRESHES
-from benchmarks.report import machine, markdown_table, versions
+from benchmarks.report import how_measured, markdown_table
 from tidemark.base.output import count_of
 from tidemark.engine.decision.costs import MORE, Choices
 
@@ -101,9 +101,12 @@ def write(  # noqa: PLR0913
         "session.",
         *([compared] if is_proved else []),
         "",
-        f"Measured by `{command}` on {machine()}, with",
-        f"{versions(spark)}. There are {rows['orders']:,} orders and {rows['lineitem']:,} lineitems.",
-        f"The machine's load average, over 15 minutes, was {os.getloadavg()[2]:.1f} at the end.",
+        *how_measured(
+            command,
+            spark,
+            after=f"There are {rows['orders']:,} orders and {rows['lineitem']:,} lineitems. The machine's "
+            f"load average, over 15 minutes, was {os.getloadavg()[2]:.1f} at the end.",
+        ),
         "",
         f"In short: orders and lineitem change, and the runs maintain {len(kept)} of the {len(read)} tables",
         "that read them without computing the whole query.",

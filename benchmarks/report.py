@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from statistics import median
+from textwrap import wrap
 
 from pyspark.sql import SparkSession
 
@@ -23,20 +25,27 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, alig
     return [f"| {' | '.join(cells)} |" for cells in (header, [align] * len(header), *rows)]
 
 
-def machine() -> str:
-    """Return a description of the machine."""
+def how_measured(command: str | None, spark: SparkSession, *more: str, after: str = "") -> list[str]:
+    """Return the lines that say how, when, where and with which versions figures were measured.
+
+    Args:
+        command: the command of the benchmark; None if the page shows it elsewhere.
+        spark: the measured session.
+        more: more packages.
+        after: more sentences.
+    """
+    by = f" by `{command}`" if command else ""
+    text = f"Measured{by} on {datetime.now(UTC):%Y-%m-%d}, on {_machine()}, with {_versions(spark, *more)}."
+    return wrap(f"{text} {after}", 120, break_long_words=False, break_on_hyphens=False)
+
+
+def _machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
     driver = os.environ.get(VARIABLE) or DEFAULT
     return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory ({driver} for Spark), {platform.system()}"
 
 
-def versions(spark: SparkSession, *more: str) -> str:
-    """Return the versions of the measured software.
-
-    Args:
-        spark: the measured session.
-        more: more packages.
-    """
+def _versions(spark: SparkSession, *more: str) -> str:
     jvm = spark.sparkContext._jvm
     java = jvm.java.lang.System.getProperty("java.version") if jvm else "?"
     names = ("delta-spark", "dbt-core", "dbt-spark", *more)

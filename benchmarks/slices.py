@@ -26,7 +26,7 @@ from benchmarks.measuring import (
 )
 from benchmarks.orders import Orders
 from benchmarks.outcomes import inside
-from benchmarks.report import machine, markdown_table, versions
+from benchmarks.report import how_measured, markdown_table
 from tidemark.engine.project.compiled import Compiled
 from tidemark.engine.verify.recorded import compared_since
 from tidemark.engine.verify.sampling import verify_share
@@ -118,8 +118,7 @@ def write(path: Path, command: str, spark: SparkSession, measured: list[Measured
         "one increment of 20,000 rows later. CPU seconds are those of Spark and of the process; the first",
         "column is a proof of the whole table.",
         "",
-        f"Measured by `{command}` on {machine()}, with",
-        f"{versions(spark)}.",
+        *how_measured(command, spark),
     ]
     for one in measured:
         header = [

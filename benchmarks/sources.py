@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from benchmarks.pairs import LAKE, console
-from benchmarks.report import machine, versions
+from benchmarks.report import how_measured
 from benchmarks.tables import first_load, increments
 from benchmarks.topics import topic
 from dev.servers.kafka import kafka
@@ -62,8 +61,7 @@ def main(
             "the columns of metadata, in tables that are new too. Server and broker share the machine with",
             "Spark. Seconds are medians (fastest..slowest), copy and landing in turn, on a warm session.",
             "",
-            f"Measured by `{command}` on {date.today()}, on {machine()}, with {versions(spark)}. "
-            f"Repetitions: {repetitions}.",
+            *how_measured(command, spark, after=f"Repetitions: {repetitions}."),
             *(line for part in parts for line in ("", *part)),
         ]
         out.write_text("\n".join(lines) + "\n", encoding="utf-8")

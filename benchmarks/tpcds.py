@@ -25,7 +25,7 @@ from rich.console import Console
 
 from benchmarks.measuring import LAKE, ROOT, plain_errors, scratch_session, where
 from benchmarks.outcomes import newest_ways, proofs
-from benchmarks.report import machine, markdown_table, versions
+from benchmarks.report import how_measured, markdown_table
 from benchmarks.tpcds_sources import BRONZE, NAME, SETS, generate, load, model_of
 from tidemark.engine.dbt_core.commands import invoke_dbt
 from tidemark.engine.project.build import summarize
@@ -142,8 +142,7 @@ def write(path: Path, command: Sequence[str], spark: SparkSession, queries: dict
         " \\\n    ".join(command),
         "```",
         "",
-        f"Measured on {machine()}, with",
-        f"{versions(spark)}.",
+        *how_measured(None, spark),
         "",
         f"In short: {len(built)} of {len(queries)} queries are models; {len(kept)} are maintained whichever",
         f"table changes, {len(partly)} of them with a stage that was computed in full.",

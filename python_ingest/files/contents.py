@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,6 @@ class Contents:
 
     Attributes:
         streams: reads one file at a time.
-        counts_quotes: whether open quotes of large files are counted, although reading would find them.
     """
 
     def __init__(self, spark: SparkSession, external: AnyFiles, *, has_lines: bool) -> None:
@@ -63,12 +62,15 @@ class Contents:
         self._has_lines = has_lines
         self._checks = TextChecks.of(external)
         self.streams = Streams(spark, external.max_bytes, has_lines=has_lines)
-        self.counts_quotes = False
 
-    def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+    def read(self, files: Sequence[SourceFile], closely: Collection[str] = ()) -> dict[str, Content]:
         """Read the checksum and the first bytes of each file, decompressed.
 
         Spark tasks read small files, many at a time. The other files are read as parallel streams.
+
+        Args:
+            files: the files.
+            closely: the paths of large files whose open quotes are counted, although reading finds them.
         """
         small = [file for file in files if file.size <= SMALL_BYTES and not self.streams.unpacks(file)]
         found: dict[str, Content] = {}
@@ -76,7 +78,7 @@ class Contents:
             found |= self._small_contents(small[start : start + CHUNK])
         others = [file for file in files if file.path not in found]
         read = self._streamed(others)
-        return found | (self._with_lines(read, others) if self._has_lines else read)
+        return found | (self._with_lines(read, others, closely) if self._has_lines else read)
 
     def _streamed(self, files: Sequence[SourceFile]) -> dict[str, Content]:
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -107,7 +109,9 @@ class Contents:
         except (Py4JJavaError, PySparkException):
             return {}  # one of them cannot be read: the caller tries each separately
 
-    def _with_lines(self, contents: dict[str, Content], files: Sequence[SourceFile]) -> dict[str, Content]:
+    def _with_lines(
+        self, contents: dict[str, Content], files: Sequence[SourceFile], closely: Collection[str]
+    ) -> dict[str, Content]:
         """Count the lines that equal a first line, in large or compressed files.
 
         Open quotes are counted only if the first bytes have one: to look at the quotes of each line takes
@@ -119,15 +123,15 @@ class Contents:
         sound = [file for file in files if contents[file.path].error is None]
         kinds: dict[tuple[bool, bool], list[SourceFile]] = {}
         for file in sound:
-            kind = (self.streams.unpacks(file), self._looks_at_quotes(contents[file.path].head))
-            kinds.setdefault(kind, []).append(file)
+            quotes = file.path in closely or self._looks_at_quotes(contents[file.path].head)
+            kinds.setdefault((self.streams.unpacks(file), quotes), []).append(file)
         for (is_packed, quotes), some in kinds.items():
             contents = contents | self._counted(contents, some, is_packed=is_packed, quotes=quotes)
         return contents
 
     def _looks_at_quotes(self, head: bytes) -> bool:
         """Return whether to count open quotes: the lines of the first bytes say whether it is likely."""
-        if self._checks is None or not self._checks.can_wait or self.counts_quotes:
+        if self._checks is None or not self._checks.can_wait:
             return True
         lines = head.decode("utf-8-sig", "replace")
         end = max(lines.rfind("\n"), lines.rfind("\r")) + 1  # the last line may be cut

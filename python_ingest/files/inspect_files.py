@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from python_ingest.feeds.declarations import FileFeed
 from python_ingest.feeds.source_file import SourceFile
 from python_ingest.files.content import GROWING, Content
 from python_ingest.files.formats.base import Format
+from python_ingest.files.formats.csv_header import Header
 from python_ingest.files.outcome import LandedFiles
 from python_ingest.files.parts import Part, files_read, of_member, parts_of
 from python_ingest.files.storage import Storage
@@ -47,6 +48,11 @@ class Examined:
     plan: PlannedFile
     changes: tuple[Change, ...] = ()
     replaces: int | None = None
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether reading the file fails at an open quote, since nobody has looked for one."""
+        return any(isinstance(layout, Header) and layout.stops_at_open for _, layout in self.reads)
 
 
 class Examiner:
@@ -89,7 +95,9 @@ class Examiner:
             LandingError: if a landed file has changed under `on_change: error`, or the contract demands it.
         """
         files = [candidate.file for candidate in candidates]
-        contents = self._read(files)
+        # such a file may have been rejected for its quotes: reading would find them at each landing
+        again = {c.file.path for c in candidates if c.is_same and c.rejected_reason}
+        contents = self._read(files, closely=again)
         self._reader.survey(files_read(files, contents), targets)
         accepted: list[Examined] = []
         noted: list[Noted] = []
@@ -116,14 +124,10 @@ class Examiner:
         self._ingested_files.note(noted, now)
         return accepted
 
-    def look_closely(self) -> None:
-        """From now on, count the open quotes of large files, too: see `Contents`."""
-        self._contents.count_quotes()
-
     def examine_again(
         self, examined: Sequence[Examined], targets: Sequence[Target], outcome: LandedFiles, now: datetime
     ) -> list[Examined]:
-        """Look closely at files that were accepted: reading found open quotes in them.
+        """Look closely at accepted files in which nobody looked for open quotes: reading has found one.
 
         Args:
             examined: the files.
@@ -132,15 +136,19 @@ class Examiner:
         Returns:
             The files that can be landed, with how to read them; the others are recorded.
         """
-        self.look_closely()
-        contents = self._read([one.file for one in examined])
+        unsure = [one.file for one in examined if one.may_stop]
+        contents = self._read(unsure, closely={file.path for file in unsure})
         accepted: list[Examined] = []
         for one in examined:
-            content = contents[one.file.path]
-            found = self._examined(content, one.file, one.plan, targets)
-            if content.error == GROWING or content.checksum != one.plan.checksum:
+            content = contents.get(one.file.path)
+            if content is None:
+                accepted.append(one)
+                continue
+            if content.error == GROWING or content.checksum not in (None, one.plan.checksum):
                 outcome.unsettled.append(one.file.path)
-            elif isinstance(found, Rejection):
+                continue
+            found = self._examined(content, one.file, one.plan, targets)
+            if isinstance(found, Rejection):
                 outcome.rejected[one.file.path] = found.reason
                 self._ingested_files.note([Noted(one.plan, "rejected", found.reason)], now)
             else:
@@ -161,17 +169,17 @@ class Examiner:
     ) -> list[Examined]:
         """Return the planned files that can be landed and have the same content as when they were planned."""
         by_path = self._storage.find(listing, [planned.path for planned in files])
-        contents = self._read(list(by_path.values())) if by_path else {}
+        contents = self._read(list(by_path.values()), closely=by_path) if by_path else {}
         same = [p for p in files if p.path in by_path and contents[p.path].checksum == p.checksum]
         self._reader.survey(files_read([by_path[planned.path] for planned in same], contents), targets)
         examined = (self._examined(contents[p.path], by_path[p.path], p, targets) for p in same)
         return [one for one in examined if not isinstance(one, Rejection)]
 
-    def _read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+    def _read(self, files: Sequence[SourceFile], closely: Collection[str] = ()) -> dict[str, Content]:
         unsafe = {
             file.path: Content(error=message) for file in files if (message := self._storage.unsafe(file))
         }
-        return unsafe | self._contents.read([file for file in files if file.path not in unsafe])
+        return unsafe | self._contents.read([file for file in files if file.path not in unsafe], closely)
 
     def _examined(
         self, content: Content, file: SourceFile, plan: PlannedFile, targets: Sequence[Target]

@@ -199,7 +199,6 @@ class Lander:
         self._bronze.evolve(evolved_targets(self._bronze.targets, [change for _, change in found]))
 
     def _land_again(self, outcome: LandedFiles, lost: Sequence[Lost]) -> None:
-        self._examiner.look_closely()
         again = LandingAgain(self._bronze, self._ingested_files, self._examiner, self._replayer, self._rows)
         everything = self._storage.listing(self._clock()).persist()  # each batch searches it
         try:
@@ -227,7 +226,6 @@ class Lander:
         if batch.is_replay:
             self._replayer.finish(batch, outcome)
             return True
-        self._examiner.look_closely()
 
         def unchanged() -> list[Examined] | None:
             return self._examiner.unchanged(batch, listing, self._bronze.targets)
@@ -237,7 +235,7 @@ class Lander:
         else:
             files = unchanged() if not batch.retracts else None
             if files is None:
-                self._ingested_files.abandon(batch, "its files changed, or it retracts keys")
+                self._ingested_files.abandon(batch, "its files cannot land as planned, or it retracts keys")
                 return True
             try:
                 self._bronze.append(self._rows(files), batch)

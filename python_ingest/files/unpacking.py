@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,28 +55,29 @@ class Unpacker:
         self._has_arrays = isinstance(options, JsonOptions) and options.whole_file
         self.staging = Staging(spark, feed.table)
 
-    def count_quotes(self) -> None:
-        """Count the open quotes of large files, although reading would find them."""
-        self._contents.counts_quotes = True
+    def read(self, files: Sequence[SourceFile], closely: Collection[str] = ()) -> dict[str, Content]:
+        """Return the contents of files, of unpacked ones with their parts.
 
-    def read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
-        """Return the contents of files, of unpacked ones with their parts."""
+        Args:
+            files: the files.
+            closely: the paths of those that `Contents.read` looks at closely.
+        """
         packed = [file for file in files if self._unpacks(file)]
-        if not packed:
-            return self._contents.read(files)
         paths = {file.path for file in packed}
-        return self._contents.read([file for file in files if file.path not in paths]) | self._read(packed)
+        plain = [file for file in files if file.path not in paths]
+        return self._contents.read(plain, closely) | (self._read(packed, closely) if packed else {})
 
     def _unpacks(self, file: SourceFile) -> bool:
         limit = COMPRESSED_BYTES if self._contents.streams.unpacks(file) else WHOLE_BYTES
         is_large = self._has_arrays and file.size > limit
         return archives.is_packed(file.path) or self._excel is not None or is_large
 
-    def _read(self, files: Sequence[SourceFile]) -> dict[str, Content]:
+    def _read(self, files: Sequence[SourceFile], closely: Collection[str]) -> dict[str, Content]:
         with TemporaryDirectory(dir=self.staging.work_folder()) as folder:
             found = {file.path: self._unpacked(file, Path(folder)) for file in files}
         staged = [part.file for content in found.values() for part in content.parts]
-        read = self._contents.read(staged) if staged else {}
+        closer = {part.file.path for path in closely if path in found for part in found[path].parts}
+        read = self._contents.read(staged, closer) if staged else {}
         return {path: _with_contents(content, read) for path, content in found.items()}
 
     def _unpacked(self, file: SourceFile, folder: Path) -> Content:

@@ -1,8 +1,9 @@
 """The files that landed: the table `ops.ingested_files`.
 
 The table is a log. A file gets a row `planned`, then `landed`; or `rejected`, with a reason; or `abandoned`,
-if a planned file changed before it could land; or `ignored`, if it changed afterwards and must not land
-again; or `removed`, if it is gone and its keys were retracted. The newest row of a path is its current state.
+if it could not land as it was planned, because it changed, is broken, or must be read in another way; or
+`ignored`, if it changed afterwards and must not land again; or `removed`, if it is gone and its keys were
+retracted. The newest row of a path is its current state.
 """
 
 from __future__ import annotations

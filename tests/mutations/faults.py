@@ -109,9 +109,23 @@ FAULTS = (
     Fault(
         "for any content of a file",
         "python_ingest/files/formats/csv.py",
-        "return f.contains(line, quote) & might_be & ~f.rlike(line, closed)",
+        "return f.contains(line, quote) & might_be & ~f.rlike(line, f.lit(closed))",
         "return f.lit(False)",
         "tests/fuzz/test_fuzz.py",
+    ),
+    Fault(
+        "for any content of a file",
+        "python_ingest/files/landing.py",
+        "                if is_open_quote(error):\n",
+        "                if False:\n",
+        f"{LAND}test_quotes.py::test_open_quotes_behind_the_first_bytes",
+    ),
+    Fault(
+        "for any content of a file",
+        "python_ingest/files/formats/csv.py",
+        "is_line=True, stops=header.stops_at_open)",
+        "is_line=True)",
+        f"{LAND}test_quotes.py::test_open_quotes_behind_the_first_bytes",
     ),
     Fault(
         "files in an object store",

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import NoReturn
 
 import pytest
+from pyspark.errors import PySparkException
 
+from python_ingest.feeds.source_file import source_file
+from python_ingest.files.broken_files import split_broken
+from python_ingest.files.content import Content
 from python_ingest.files.failures import disk_full, in_plain_words
+from python_ingest.files.formats.lines import OPEN_LINE
+from python_ingest.files.inspect_files import Examined
+from python_ingest.files.parts import Part
+from python_ingest.ops.batch import PlannedFile
 from tidemark.spark.failures import is_disk_full
 
 pytestmark = pytest.mark.R1
@@ -121,3 +130,22 @@ def test_a_full_disk_is_distinguished_from_other_failures() -> None:
     message = str(disk_full("people", "bronze.people", "lake"))
     assert "bronze.people could not be written: the disk of the lake (lake)" in message
     assert "Free disk space and run the same command again" in message
+
+
+def test_files_with_open_quotes_are_not_broken() -> None:
+    """R1.4: of two files, one cannot be read; the other one has an open quote, and is examined again."""
+    files = [_examined("cut.csv.gz"), _examined("open.csv")]
+    cut = PySparkException("Encountered error while reading file file:///raw/cut.csv.gz. crc error")
+
+    def read(_: object) -> NoReturn:
+        raise PySparkException(f"[USER_RAISED_EXCEPTION] {OPEN_LINE} SQLSTATE: P0001")
+
+    sound, noted = split_broken(cut, files, read)
+    assert [one.file.path for one in sound] == ["open.csv"]
+    assert [one.file.path for one in noted] == ["cut.csv.gz"]
+
+
+def _examined(path: str) -> Examined:
+    file = source_file(path, f"file:/raw/{path}", 1, 0)
+    reads = ((Part(file, Content(), path), None),)
+    return Examined(file, reads, PlannedFile(path, 1, file.modified_at, None))

@@ -8,6 +8,7 @@ import gzip
 import io
 import itertools
 import re
+import zipfile
 from collections import defaultdict
 from typing import Any
 
@@ -220,7 +221,7 @@ def test_open_quotes_behind_the_first_bytes(make_feed: MakeFeed, monkeypatch: py
 
 
 def test_open_quotes_of_a_killed_batch(make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R1.3: the run that finishes a batch looks at all quotes; a file too large to split is set aside."""
+    """R1.3: the run that finishes a batch looks at the quotes of its files first."""
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -234,32 +235,73 @@ def test_open_quotes_of_a_killed_batch(make_feed: MakeFeed, monkeypatch: pytest.
             people.land()
     outcome = people.land()
     assert (outcome.resumed, outcome.rows) == (1, 3)
-    monkeypatch.setattr(contents, "WHOLE_BYTES", 70)
-    monkeypatch.setattr(csv_header, "WHOLE_BYTES", 70)
+    assert _landed(people) == {"good.csv": [*TWO, ("1", "2", "c\nd")]}
+
+
+def test_open_quotes_of_changed_and_packed_files(
+    make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.4: what was accepted at the first look stays: a new column, a member of an archive, other files."""
+    _large(monkeypatch)
+    people = make_feed(COLUMNS, pattern="*", on_change="reland", contract={"new_column": "evolve"})
+    people.write("changed.csv", START)
+    people.land()
+    people.write("changed.csv", 'id,n,note,more\n0,0,x,1\n0,0,y,2\n1,2,"c\nd",3\n')
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("in.csv", f'{START}3,4,"e\nf"\n')
+    people.write("packed.zip", packed.getvalue())
+    people.write("lines.csv", START)
+    outcome = people.land()
+    assert (outcome.files, outcome.rows, outcome.evolved) == (3, 8, ["more"])
+    found = _landed(people)
+    assert sorted(found["changed.csv"]) == sorted([*TWO, *TWO, ("1", "2", "c\nd")])
+    assert found["packed.zip!/in.csv"] == [*TWO, ("3", "4", "e\nf")]
+    assert found["lines.csv"] == TWO
+    assert people.rows("more")[:3] == [("1",), ("2",), ("3",)]
+    states = "select path, state from {}.ingested_files where batch_id > 1 and path = 'changed.csv'"
+    rows = people.spark.sql(states.format(people.ops_schema)).collect()
+    assert sorted(state for _, state in rows) == ["abandoned", "landed", "planned", "planned"]
+
+
+def test_a_file_set_aside_for_its_quotes_is_looked_at_closely(
+    make_feed: MakeFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1.4: later landings neither plan it nor write a row about it, as long as it is the same."""
+    _large(monkeypatch)
+    for place in (contents, csv_header):
+        monkeypatch.setattr(place, "WHOLE_BYTES", 70)
+    people = make_feed(COLUMNS)
     people.write("large.csv", f'{START}1,2,"open\n{"2,3,z" * 20}\n')
     people.write("small.csv", f'{START}1,2,"e\nf"\n')
     (reason,) = people.land().rejected.values()
     assert reason.startswith("it has more than 70 bytes, and a quote in it is not closed")
-    assert _landed(people) == {
-        "good.csv": [*TWO, ("1", "2", "c\nd")],
-        "small.csv": [*TWO, ("1", "2", "e\nf")],
-    }
+    assert _landed(people) == {"small.csv": [*TWO, ("1", "2", "e\nf")]}
+    noted = people.spark.table(f"{people.ops_schema}.ingested_files").count()
+    assert people.land().rejected == {"large.csv": reason}
+    assert people.spark.table(f"{people.ops_schema}.ingested_files").count() == noted
+
+
+DIALECTS: list[tuple[bytes, dict[str, Any]]] = [
+    (b'a ,"', {}),
+    (b'a,"\\', {"escape": "\\"}),
+    (b"a;' ", {"quote": "'", "delimiter": ";"}),
+    (b'a,"', {"null_value": "a"}),
+    (b'a,"\0', {}),
+    (b'a,"\xe9', {}),
+]
 
 
 def test_reading_finds_each_open_quote(spark: SparkSession, make_feed: MakeFeed) -> None:
     """R1.1: of all short lines, those with an open quote are found by what the parser made of them."""
-    dialects: dict[str, dict[str, str]] = {
-        'a ,"': {},
-        'a,"\\': {"escape": "\\"},
-        "a;' ": {"quote": "'", "delimiter": ";"},
-    }
     names = list(COLUMNS)[:2]
-    for signs, options in dialects.items():
+    for signs, options in DIALECTS:
         feed = make_feed(COLUMNS, options=options).feed
         reader, checks = Csv(spark, feed), TextChecks.of(feed.external)
         assert checks
-        lines = ["".join(line) for size in range(1, 8) for line in itertools.product(signs, repeat=size)]
-        rows = spark.createDataFrame([(line,) for line in lines], "_line string").coalesce(1)
+        lines = [bytes(line) for size in range(1, 7) for line in itertools.product(signs, repeat=size)]
+        rows = spark.createDataFrame([(line,) for line in lines], "line binary").coalesce(1)
+        rows = rows.selectExpr("cast(line as string) as _line", "is_valid_utf8(line) as _is_legible")
         for closed in (checks.grammar.closed_lines(), checks.grammar.closed_record()):
             has_quote = f.contains("_line", f.lit(checks.grammar.quote))
             is_open = has_quote & ~f.rlike("_line", f.lit(closed))

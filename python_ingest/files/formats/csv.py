@@ -204,13 +204,16 @@ class Csv:
         That field is the last one. Only records that may be affected are matched with the grammar.
 
         Args:
-            names: the columns of records that have `_fields`.
+            names: the columns of records that have `_fields` and `_is_legible`.
             closed: the expression of the grammar that records with closed quotes match.
         """
         line, quote = f.col("_line"), f.lit(self._options.quote)
-        last = f.coalesce(f"_fields.{numbered(names)[-1]}", f.lit(""))
+        field = f"_fields.{numbered(names)[-1]}"
+        last = f.coalesce(field, f.lit(""))
         might_be = f.endswith(line, f.concat(quote, last)) | f.contains(last, quote) | f.expr(HAS_OTHER_WIDTH)
-        if self._options.escape != self._options.quote:  # the parser has dropped those of the last field
+        # the parser has changed the last field: to NULL, by its `null_value`, or in characters
+        might_be |= f.col(field).isNull() | ~f.col("_is_legible") | holds_nul(line)
+        if self._options.escape != self._options.quote:  # and without those
             might_be |= f.contains(line, f.lit(self._options.escape))
         return f.contains(line, quote) & might_be & ~f.rlike(line, f.lit(closed))
 
