@@ -171,7 +171,7 @@ class Lander:
                 batch = self._ingested_files.plan(planned, self._clock(), above=self._bronze.last_batch())
                 self._retraction.append(batch, rows, accepted, self._rows)
             except (Py4JJavaError, PySparkException) as error:
-                if is_open_quote(error):
+                if is_open_quote(error) and any(examined.may_stop for examined in accepted):
                     if batch:
                         self._ingested_files.abandon(batch, "a line has an open quote")
                     targets = self._bronze.targets

@@ -211,9 +211,9 @@ class Csv:
         field = f"_fields.{numbered(names)[-1]}"
         last = f.coalesce(field, f.lit(""))
         might_be = f.endswith(line, f.concat(quote, last)) | f.contains(last, quote) | f.expr(HAS_OTHER_WIDTH)
-        # the parser has changed the last field: to NULL, by its `null_value`, or in characters
+        # the parser changes the last field: to NULL, in some characters, or by dropping an escape
         might_be |= f.col(field).isNull() | ~f.col("_is_legible") | holds_nul(line)
-        if self._options.escape != self._options.quote:  # and without those
+        if self._options.escape != self._options.quote:
             might_be |= f.contains(line, f.lit(self._options.escape))
         return f.contains(line, quote) & might_be & ~f.rlike(line, f.lit(closed))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from datetime import date
 from pathlib import Path
 
@@ -35,8 +36,9 @@ sources:
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings of this machine; Java is asked anew."""
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No settings of this machine, and nothing of its temporary folder; Java is asked anew."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
     for name in list(os.environ):
         kept = name in ("DBT_TARGET_PATH", "DBT_LOG_PATH")  # of each test process
         if name.startswith(("TIDEMARK_", "AWS_", "SPARK_", "DBT_", "JAVA_TOOL", "_JAVA")) and not kept:
