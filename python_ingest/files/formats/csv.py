@@ -108,17 +108,14 @@ class Csv:
         """
         names = names if self._options.header else self._declared  # as the feed is declared now
         parsed = self.with_fields(names, lines)
-        grammar, is_illegible = self._options.grammar, ~f.col("_is_legible")
-        reason = f.when(is_illegible, ILLEGIBLE)
-        if stops:
-            is_open = self.quote_is_open(names, grammar.closed_lines())
-            reason = f.when(is_open, f.raise_error(f.lit(OPEN_LINE))).when(is_illegible, ILLEGIBLE)
+        grammar = self._options.grammar
+        must_stop = self.quote_is_open(names, grammar.closed_lines()) if stops else f.lit(False)
+        reason = f.when(must_stop, f.raise_error(f.lit(OPEN_LINE))).when(~f.col("_is_legible"), ILLEGIBLE)
         reason = reason.when(holds_nul(f.col("_line")), HOLDS_NUL)
         if self._is_of_bytes:
             reason = reason.when(has_controls(f.col("_line")), CONTROLS)
         if not (is_line and self._options.multi_line and self._options.encoding == "utf-8"):
-            is_open = self.quote_is_open(names, grammar.closed_record())
-            reason = reason.when(is_open, OPEN)
+            reason = reason.when(self.quote_is_open(names, grammar.closed_record()), OPEN)
         if not is_line:
             reason = reason.when(self._has_several_lines(), SEVERAL)
         reason = reason.when(f.expr(HAS_OTHER_WIDTH), self._other_width(names))
