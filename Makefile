@@ -70,7 +70,7 @@ docs: setup ## build the dbt docs site of the current lake in site/
 	@echo "site/index.html"
 
 site: setup ## build the site of docs/ in target/docs/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "target/docs/index.html; .venv/bin/mkdocs serve shows it with search"
 
 schedule: setup ## start Dagster: the daily schedule, the sensor for new files, a web page on port 3000

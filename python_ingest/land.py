@@ -3,56 +3,32 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from python_ingest.bronze.outcome import Outcome
-from python_ingest.feeds.declarations import Feed, FileFeed, TableFeed, TopicFeed
-from python_ingest.files.failures import disk_full, spark_lost, unexpected
-from python_ingest.files.landing import Lander
-from python_ingest.files.progress import Progress, shown
+from python_ingest.feeds.declarations import Feed, TopicFeed
+from python_ingest.files.failures import spark_lost
+from python_ingest.files.progress import Shown
 from python_ingest.kafka.landing import TopicLander
-from python_ingest.postgresql.landing import TableLander
-from tidemark.base.clock import utc_now
+from python_ingest.land_one import DEFAULT_OPTIONS, Landing, LandingOptions, land_one
 from tidemark.base.errors import DeclarationError, LandingError, SparkLostError, TidemarkError
 from tidemark.base.interrupts import on_interrupt
 from tidemark.base.output import count_of, output
-from tidemark.lake.place import lake_location
-from tidemark.lake.table_locks import lock_tables, locked
-from tidemark.spark.failures import is_disk_full, spark_is_lost
+from tidemark.lake.table_locks import lock_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOLLOW_SECONDS = 0.5
+Report = Callable[[Landing], None]
 
 
-@dataclass(frozen=True)
-class LandingOptions:
-    """The options of a landing.
-
-    Attributes:
-        replays: land rejected files, records and messages again instead of new ones.
-        compares_all: compare all rows of tables again.
-        accepts_loss: continue if messages of a topic were lost.
-    """
-
-    replays: bool = False
-    compares_all: bool = False
-    accepts_loss: bool = False
-
-
-DEFAULT_OPTIONS = LandingOptions()
-# takes a feed, when its landing began (UTC), and the number of rows that landed or the error
-Report = Callable[[Feed, datetime, int | Exception], None]
-
-
-def report_nothing(feed: Feed, began: datetime, outcome: int | Exception) -> None:
+def report_nothing(landing: Landing) -> None:
     """Do nothing: the default report."""
 
 
@@ -65,7 +41,7 @@ def land_each(  # noqa: PLR0913
     prints_errors: bool = True,
     report: Report = report_nothing,
 ) -> tuple[list[Any], dict[str, TidemarkError]]:
-    """Land feeds and print a line for each; if one feed fails, the others still land.
+    """Land feeds side by side, and print a line for each in their order; if one fails, the others still land.
 
     Args:
         spark: the session.
@@ -73,7 +49,7 @@ def land_each(  # noqa: PLR0913
         feeds: the feeds; of those with an invalid declaration, the error.
         options: the options of the landing.
         prints_errors: whether to print the errors of feeds that failed.
-        report: called for each feed that landed rows or failed.
+        report: called with each landing as soon as it ends, in any order.
 
     Returns:
         The outcomes of the feeds that landed, and the errors by the names of the feeds that failed.
@@ -81,25 +57,55 @@ def land_each(  # noqa: PLR0913
     Raises:
         SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
     """
-    outcomes: list[Any] = []
-    failed: dict[str, TidemarkError] = {}
     if not feeds:
         output.text("  nothing to land: no feed is selected", "nothing_selected")
-    for feed in feeds:
+    is_lost, reporting = threading.Event(), threading.Lock()
+    outcomes: list[Any] = []
+    failed: dict[str, TidemarkError] = {}
+
+    def land(feed: Feed) -> Landing | None:
+        if is_lost.is_set():
+            return None
+        with shown.feed(feed.name) as progress:
+            landing = land_one(spark, ops_schema, feed, options, progress)
+        if isinstance(landing.error, SparkLostError):
+            is_lost.set()
+        with reporting:
+            report(landing)
+        return landing
+
+    def tell_failed(name: str, error: TidemarkError) -> None:
+        failed[name] = error
+        if prints_errors:
+            output.note("not landed", f"{name}: {error}", style="red", feed=name)
+
+    lost: list[Landing] = []
+    with Shown(spark, output) as shown, ThreadPoolExecutor(_at_once(options)) as pool:
+        landings = [None if isinstance(feed, DeclarationError) else pool.submit(land, feed) for feed in feeds]
         try:
-            if isinstance(feed, DeclarationError):
-                raise feed
-            outcome = _land_and_print(spark, ops_schema, feed, options, report)
-        except SparkLostError:
+            for feed, future in zip(feeds, landings, strict=True):
+                landing = future.result() if future else None
+                if isinstance(feed, DeclarationError):
+                    tell_failed(feed.feed, feed)
+                elif landing and isinstance(landing.error, SparkLostError):
+                    lost.append(landing)
+                elif landing and landing.error:
+                    tell_failed(feed.name, landing.error)
+                elif landing and landing.outcome:
+                    print_landed(feed, landing.outcome, landing.seconds)
+                    outcomes.append(landing.outcome)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
-        except TidemarkError as error:
-            name = feed.feed if isinstance(feed, DeclarationError) else feed.name
-            failed[name] = error
-            if prints_errors:
-                output.note("not landed", f"{name}: {error}", style="red", feed=name)
-        else:
-            outcomes += [outcome] if outcome is not None else []
+    if lost:
+        paths = [path for landing in lost for path in landing.reading]
+        raise spark_lost([landing.feed.name for landing in lost], paths) from lost[0].error
     return outcomes, failed
+
+
+def _at_once(options: LandingOptions) -> int:
+    """Return how many feeds land side by side: replays mark rows of a table that the feeds have in common."""
+    return 1 if options.replays else max(1, options.at_once)
 
 
 def raise_failed(failed: Mapping[str, TidemarkError], *, of: int) -> None:
@@ -132,7 +138,9 @@ def follow(spark: SparkSession, ops_schema: str, feeds: Sequence[Feed], options:
         )
     lock_tables([f"{ops_schema}.landing", *(feed.table for feed in feeds)])
     landers = [
-        _topic_lander(spark, ops_schema, feed, options) for feed in feeds if isinstance(feed, TopicFeed)
+        TopicLander(spark, feed, ops_schema, accepts_loss=options.accepts_loss)
+        for feed in feeds
+        if isinstance(feed, TopicFeed)
     ]
     streams = [
         lander.start(follows=True, on_batch=partial(print_landed, feed, seconds=0.0))
@@ -165,72 +173,3 @@ def print_landed(feed: Feed, outcome: Outcome, seconds: float) -> None:
     output.row("landed", feed.table, outcome.message, seconds, **outcome.facts)
     for one in outcome.all_notes(feed):
         output.note(one.event, one.message, **one.facts)
-
-
-def _land_and_print(
-    spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions, report: Report
-) -> Outcome | None:
-    started, began = time.monotonic(), utc_now()
-    try:
-        with _watched(spark, feed), locked(feed.table, f"{ops_schema}.landing"):
-            outcome = _land_one(spark, ops_schema, feed, options)
-    except TidemarkError as error:
-        report(feed, began, error)
-        raise
-    if outcome is not None:
-        print_landed(feed, outcome, time.monotonic() - started)
-        report(feed, began, outcome.rows_landed)
-    return outcome
-
-
-def _land_one(spark: SparkSession, ops_schema: str, feed: Feed, options: LandingOptions) -> Outcome | None:
-    land = LANDINGS[type(feed)]
-    if isinstance(feed, FileFeed):  # it shows its progress
-        return land(spark, feed, ops_schema, options)
-    if options.replays and isinstance(feed, TableFeed):  # it has no rejected rows
-        return None
-    with output.status(f"landing {feed.name}"):
-        return land(spark, feed, ops_schema, options)
-
-
-def _land_files(spark: SparkSession, feed: FileFeed, ops_schema: str, options: LandingOptions) -> Outcome:
-    with shown(spark, feed.name, output) as progress, _watched(spark, feed, progress):
-        lander = Lander(spark, feed, ops_schema, progress=progress)
-        return lander.replay() if options.replays else lander.land()
-
-
-def _land_table(spark: SparkSession, feed: TableFeed, ops_schema: str, options: LandingOptions) -> Outcome:
-    return TableLander(spark, feed, ops_schema, compares_all=options.compares_all).land()
-
-
-def _land_topic(spark: SparkSession, feed: TopicFeed, ops_schema: str, options: LandingOptions) -> Outcome:
-    lander = _topic_lander(spark, ops_schema, feed, options)
-    return lander.replay() if options.replays else lander.land()
-
-
-LANDINGS: dict[type[Feed], Callable[..., Outcome]] = {  # a source is landed by one function
-    FileFeed: _land_files,
-    TableFeed: _land_table,
-    TopicFeed: _land_topic,
-}
-
-
-@contextmanager
-def _watched(spark: SparkSession, feed: Feed, progress: Progress | None = None) -> Iterator[None]:
-    """Raise an error of this feed for whatever fails: a full disk, the end of Spark's JVM, another cause."""
-    try:
-        yield
-    except TidemarkError:
-        raise
-    except Exception as error:
-        if spark_is_lost(spark):
-            raise spark_lost(feed.name, [file.path for file in progress.batch] if progress else []) from error
-        if is_disk_full(error):
-            raise disk_full(feed.name, feed.table, lake_location()) from error
-        raise unexpected(feed.name, feed.declared_in, error) from error
-
-
-def _topic_lander(
-    spark: SparkSession, ops_schema: str, feed: TopicFeed, options: LandingOptions
-) -> TopicLander:
-    return TopicLander(spark, feed, ops_schema, accepts_loss=options.accepts_loss)

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 ROOT = Path(__file__).parents[1]
 ATTRIBUTE = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)#\s]+)\)")
 QUALIFIED = re.compile(r"\b(?:\w+\.)+")
 MACROS = "dbt/include/tidemark/macros"
 sys.path.insert(0, str(ROOT))
@@ -43,6 +44,18 @@ def on_files(files: Files, config: Any) -> Files:
     for name, page in pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=page))
     return files
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Name files of the project that are no pages instead of linking them; mkdocs calls it."""
+    folder = (ROOT / "docs" / page.file.src_uri).parent
+
+    def named(link: re.Match[str]) -> str:
+        file = (folder / link[2]).resolve()
+        is_page = file.is_relative_to(ROOT / "docs")
+        return link[0] if is_page or not file.is_file() else f"`{file.relative_to(ROOT)}`"
+
+    return LINK.sub(named, markdown)
 
 
 def pages() -> dict[str, str]:

@@ -202,6 +202,17 @@ def declared_feeds(
                 feeds[name] = _feed(node)
         except DeclarationError as error:
             invalid[name] = error
+    for feed in [*feeds.values()]:
+        others = [other for other in feeds.values() if other.table == feed.table and other.name != feed.name]
+        if others:
+            invalid[feed.name] = DeclarationError(
+                feed.declared_in,
+                feed.name,
+                "identifier",
+                f"the feed '{others[0].name}' lands in the same table, {feed.table}",
+                "Give each feed a table of its own.",
+            )
+    feeds = {name: feed for name, feed in feeds.items() if name not in invalid}
     return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}, invalid
 
 

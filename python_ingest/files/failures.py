@@ -121,17 +121,18 @@ def innermost(error: Exception) -> str:
     return first_sentence(causes(error)[-1])
 
 
-def spark_lost(feed: str, paths: Sequence[str]) -> SparkLostError:
-    """Return the error for a feed whose landing was interrupted by the end of the JVM.
+def spark_lost(feeds: Sequence[str], paths: Sequence[str]) -> SparkLostError:
+    """Return the error for feeds whose landing was interrupted by the end of the JVM.
 
     Args:
-        feed: the feed's name.
-        paths: the files of the current batch; empty if there was none.
+        feeds: the names of the feeds.
+        paths: the files of their current batches; empty if there was none.
     """
     more = f" and {len(paths) - MAX_FILES_SHOWN:,} more" * (len(paths) > MAX_FILES_SHOWN)
     reading = f" while reading {', '.join(paths[:MAX_FILES_SHOWN])}{more}" * bool(paths)
+    named = ", ".join(f"'{feed}'" for feed in feeds)
     return SparkLostError(
-        f"Feed '{feed}': Spark's process (the JVM) ended{reading}.",
+        f"Feed{'s' * (len(feeds) > 1)} {named}: Spark's process (the JVM) ended{reading}.",
         "Run the same command again: it finishes the batch, and nothing lands twice. If Spark ends "
         "again, give it more memory (TIDEMARK_DRIVER_MEMORY), or move these files away one by one. "
         "See logs/spark.log for details.",

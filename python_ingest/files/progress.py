@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 from rich.filesize import decimal
-from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, TaskID, TextColumn
+from rich.progress import Progress as Live
 
 from python_ingest.feeds.source_file import SourceFile
 from tidemark.base.output import Output
@@ -33,6 +33,7 @@ class Progress:
         files_done, bytes_done, rows_done: what has landed so far.
         batch: the files of the current batch.
         batch_bytes: their total size.
+        share: the share of the batch that Spark has done, 0 to 1.
     """
 
     feed: str
@@ -44,6 +45,7 @@ class Progress:
     rows_done: int = 0
     batch: Sequence[SourceFile] = ()
     batch_bytes: int = 0
+    share: float = 0.0
     _started: float = field(default_factory=time.monotonic)
 
     def plan(self, files: Sequence[SourceFile]) -> None:
@@ -61,70 +63,108 @@ class Progress:
         self.files_done += files
         self.rows_done += rows
         self.bytes_done += self.batch_bytes
-        self.batch, self.batch_bytes = (), 0
+        self.batch, self.batch_bytes, self.share = (), 0, 0.0
         if self.output and self.bytes_done < self.bytes:
             self.output.text(f"  {self.message}", "progress", feed=self.feed, **self.facts)
 
     @property
     def facts(self) -> dict[str, float]:
         """Landed and total files and bytes, landed rows, bytes per second, and seconds left."""
-        rate = self.bytes_done / max(time.monotonic() - self._started, 0.001)
+        done = self.bytes_done + int(self.batch_bytes * self.share)
+        rate = done / max(time.monotonic() - self._started, 0.001)
         return {
             "files": self.files_done,
             "files_of": self.files,
-            "bytes": self.bytes_done,
+            "bytes": done,
             "bytes_of": self.bytes,
             "rows": self.rows_done,
             "bytes_per_second": round(rate),
-            "seconds_left": round((self.bytes - self.bytes_done) / rate) if rate else 0,
+            "seconds_left": round((self.bytes - done) / rate) if rate else 0,
         }
 
     @property
     def message(self) -> str:
         facts = self.facts
         return (
-            f"{self.feed}: {self.files_done:,} of {self.files:,} files, {decimal(self.bytes_done)} of "
+            f"{self.feed}: {self.files_done:,} of {self.files:,} files, {decimal(int(facts['bytes']))} of "
             f"{decimal(self.bytes)}, {self.rows_done:,} rows, {decimal(int(facts['bytes_per_second']))}/s, "
             f"about {facts['seconds_left']:,.0f} s left"
         )
 
 
-@contextmanager
-def shown(spark: SparkSession, feed: str, output: Output) -> Iterator[Progress]:
-    """Yield the progress of a landing; on a terminal, show a bar that moves with Spark's tasks."""
-    progress = Progress(feed, output)
-    if output.as_json or not output.console.is_terminal:
-        yield progress
-        return
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    stopped = threading.Event()
-    with Bar(
-        TextColumn("landing {task.description}"), *columns, console=output.console, transient=True
-    ) as bar:
-        task = bar.add_task(feed, total=None)
+class Shown:
+    """Shows the feeds that are landing: on a terminal, a bar for each that moves with Spark's tasks.
 
-        def poll() -> None:
-            while not stopped.wait(POLL_SECONDS):
-                done = progress.bytes_done + int(progress.batch_bytes * _share_of_tasks(spark))
-                message = (
-                    f"{feed}, {progress.files_done:,}/{progress.files:,} files, {progress.rows_done:,} rows"
-                )
-                bar.update(task, completed=done, total=progress.bytes or None, description=message)
+    Args:
+        spark: the session.
+        output: where to show them.
+    """
 
-        poller = threading.Thread(target=poll, daemon=True)
-        poller.start()
+    def __init__(self, spark: SparkSession, output: Output) -> None:
+        self._spark, self._output = spark, output
+        self._bars = Live(
+            BarColumn(20), TextColumn("{task.description}"), console=output.console, transient=True
+        )
+        self._is_live = output.console.is_terminal and not output.as_json
+        self._landing: dict[TaskID, Progress] = {}
+        self._mutex = threading.Lock()
+        self._stopped = threading.Event()
+        self._poller = threading.Thread(target=self._poll, daemon=True)
+
+    def __enter__(self) -> Shown:
+        if self._is_live:
+            self._bars.start()
+            self._poller.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        if self._is_live:
+            self._poller.join()
+            self._bars.stop()
+
+    @contextmanager
+    def feed(self, name: str) -> Iterator[Progress]:
+        """Yield the progress of a feed, which this thread lands within the block."""
+        progress = Progress(name, self._output)
+        with suppress(Py4JError, OSError):  # without Spark the landing fails, and says so
+            self._spark.sparkContext.setJobGroup(_group(name), f"landing {name}")
+        with self._mutex:
+            task = self._bars.add_task(f"landing {name}", total=None)
+            self._landing[task] = progress
         try:
             yield progress
         finally:
-            stopped.set()
-            poller.join()
+            with self._mutex:
+                del self._landing[task]
+                self._bars.remove_task(task)
+
+    def _poll(self) -> None:
+        while not self._stopped.wait(POLL_SECONDS):
+            with self._mutex:
+                landing = [*self._landing.items()]
+            for _, progress in landing:
+                progress.share = _share_of_tasks(self._spark, _group(progress.feed))
+            with self._mutex:
+                for task, progress in landing:
+                    if task in self._landing and progress.bytes:
+                        done = int(progress.facts["bytes"])
+                        message = f"landing {progress.message}"
+                        self._bars.update(task, completed=done, total=progress.bytes, description=message)
 
 
-def _share_of_tasks(spark: SparkSession) -> float:
-    """Return the completed share of the active stages' tasks, 0 to 1; 0 if Spark does not answer."""
+def _group(feed: str) -> str:
+    """Return the group of the jobs that land a feed."""
+    return f"landing {feed}"
+
+
+def _share_of_tasks(spark: SparkSession, group: str) -> float:
+    """Return the completed share of the tasks of a group's jobs, 0 to 1; 0 if Spark does not answer."""
     try:
         tracker = spark.sparkContext.statusTracker()
-        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        running = {*tracker.getJobIdsForGroup(group)} & {*tracker.getActiveJobsIds()}
+        jobs = [tracker.getJobInfo(job) for job in running]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
     except (Py4JError, OSError):
         return 0.0
     tasks = sum(stage.numTasks for stage in stages if stage)

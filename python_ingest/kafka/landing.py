@@ -7,6 +7,7 @@ the last batch before it. So a repeated batch has the same number, and Delta ski
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 PART_MESSAGES = 200_000
+STARTING = threading.Lock()  # the first stream starts the server that Spark calls for each batch
 LOSS = "Some data may have been lost"
 
 
@@ -126,7 +128,9 @@ class TopicLander:
             .option("failOnDataLoss", str(not self._accepts_loss).lower())
             .load()
         )
-        stream = messages.writeStream.option("checkpointLocation", location).foreachBatch(self._land_batch)
+        writing = messages.writeStream.option("checkpointLocation", location)
+        with STARTING:
+            stream = writing.foreachBatch(self._land_batch)
         every = f"{external.every} seconds"
         return (
             stream.trigger(processingTime=every) if follows else stream.trigger(availableNow=True)

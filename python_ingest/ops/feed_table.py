@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,10 @@ from tidemark.lake.tables import create_table, local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+# Feeds that land side by side write to the same state tables, one at a time: a MERGE for one feed conflicts
+# with what is written for another, and Iceberg gives up a commit after some conflicts.
+WRITING = threading.Lock()
 
 
 class FeedTable:
@@ -42,4 +47,5 @@ class FeedTable:
     def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Append rows in one commit, each with the feed's name as its first value."""
         frame = local_rows(self._spark, self._columns, [(self._feed, *row) for row in rows])
-        append(frame, self._table)
+        with WRITING:
+            append(frame, self._table)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from python_ingest.feeds.declarations import FileFeed
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.erasures import REASON
-from python_ingest.ops.feed_table import FeedTable
+from python_ingest.ops.feed_table import WRITING, FeedTable
 from tidemark.base.errors import LandingError
 from tidemark.lake.table_format import append_once, table_exists
 from tidemark.lake.tables import local_rows
@@ -82,12 +82,10 @@ class Quarantine(FeedTable):
         described = broken.join(f.broadcast(names), on="path", how="left")
         is_whole = ~is_erased & (f.col("raw_record") != NOT_KEPT)  # else there is nothing to replay
         described = described.withColumn("fields", f.when(is_whole, f.col("fields")))
-        append_once(
-            described.select(self._spark.table(self._table).columns),
-            self._table,
-            f"tidemark.reject.{self._feed}.{table_id}",
-            batch.batch_id,
-        )
+        writer = f"tidemark.reject.{self._feed}.{table_id}"
+        with WRITING:
+            rows_of_table = described.select(self._spark.table(self._table).columns)
+            append_once(rows_of_table, self._table, writer, batch.batch_id)
         return broken.where(is_erased).count()
 
     def records(self, replayed_batch: int | None) -> DataFrame | None:
@@ -105,22 +103,24 @@ class Quarantine(FeedTable):
     def mark(self, keys: Sequence[tuple[int, int]], batch: Batch) -> None:
         """Mark records (`batch_id`, `row_id`) as replayed in a batch."""
         frame = local_rows(self._spark, "batch_id bigint, row_id bigint", keys)
-        frame.createOrReplaceTempView("_tidemark_replayed")
-        self._spark.sql(
-            f"merge into {self._table} as rejected using _tidemark_replayed as replayed "
-            f"on rejected.feed = '{self._feed}' and rejected.batch_id = replayed.batch_id "
-            "and rejected.row_id = replayed.row_id "
-            f"when matched then update set replayed_batch = {batch.batch_id}"
-        )
-        self._spark.catalog.dropTempView("_tidemark_replayed")
+        with WRITING:
+            frame.createOrReplaceTempView("_tidemark_replayed")
+            self._spark.sql(
+                f"merge into {self._table} as rejected using _tidemark_replayed as replayed "
+                f"on rejected.feed = '{self._feed}' and rejected.batch_id = replayed.batch_id "
+                "and rejected.row_id = replayed.row_id "
+                f"when matched then update set replayed_batch = {batch.batch_id}"
+            )
+            self._spark.catalog.dropTempView("_tidemark_replayed")
 
     def unmark(self, batch: Batch) -> None:
         """Remove the marks of a batch that did not land."""
         if self.records(batch.batch_id) is not None:
-            self._spark.sql(
-                f"update {self._table} set replayed_batch = null "
-                f"where feed = '{self._feed}' and replayed_batch = {batch.batch_id}"
-            )
+            with WRITING:
+                self._spark.sql(
+                    f"update {self._table} set replayed_batch = null "
+                    f"where feed = '{self._feed}' and replayed_batch = {batch.batch_id}"
+                )
 
 
 def check_broken_records(feed: FileFeed, rows: DataFrame) -> None:

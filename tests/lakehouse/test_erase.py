@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from python_ingest.land import LandingOptions
+from python_ingest.land_one import LandingOptions
 from python_ingest.ops.erasures import ERASURE_KEY
 from tests.conftest import ONLY_TABLES, ROOT, content_of
 from tests.lakehouse.conftest import FIXTURES

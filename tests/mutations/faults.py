@@ -87,7 +87,7 @@ FAULTS = (
     ),
     Fault(
         "a feed that fails for any cause",
-        "python_ingest/land.py",
+        "python_ingest/land_one.py",
         "raise unexpected(feed.name, feed.declared_in, error) from error",
         "raise",
         f"{LAND}test_isolation.py::test_other_feeds_land",
@@ -484,6 +484,20 @@ FAULTS = (
         "select pg_try_advisory_lock(%s::bigint)",
         "select %s::bigint is not null",
         "tests/tidemark/lake/test_table_locks.py",
+    ),
+    Fault(
+        "feeds that land side by side",
+        "tidemark/lake/table_locks.py",
+        "if not self._held[name]:",
+        "if self._held[name] >= 0:",
+        "tests/tidemark/lake/test_table_locks.py::test_threads_of_a_process_share_its_locks",
+    ),
+    Fault(
+        "feeds that land side by side",
+        "python_ingest/land.py",
+        "return 1 if options.replays else max(1, options.at_once)",
+        "return options.at_once",
+        f"{LAND}test_side_by_side.py::test_what_was_rejected_lands_again_feed_by_feed",
     ),
     Fault(
         "an erased person is in no table",

@@ -35,12 +35,16 @@ def source(name: str, location: Path, **external: Any) -> dict[str, Any]:
 
 
 def test_declarations_are_validated_one_by_one(tmp_path: Path) -> None:
-    """R1.1: the errors of the others are kept by name; of two feeds with one name, neither is valid."""
+    """R1.1: the errors of the others are kept by name; of two feeds with one name or table, none is valid."""
     nodes = [source("good", tmp_path), source("bad", tmp_path, colour="red"), source("same", tmp_path)]
     feeds, invalid = declared_feeds([*nodes, source("same", tmp_path), source("same", tmp_path)])
     assert list(feeds) == ["good"]
     assert list(invalid) == ["bad", "same"]
     assert "another feed has this name" in invalid["same"].what
+    two = [source(name, tmp_path) | {"identifier": "one_table"} for name in ("first", "second")]
+    valid, refused = declared_feeds([*nodes[:1], *two])
+    assert (list(valid), list(refused)) == (["good"], ["first", "second"])
+    assert "the feed 'second' lands in the same table, bronze.one_table" in refused["first"].what
     assert [feed.name for feed in choose(feeds, ["good", "bad"], invalid)] == ["good"]
     with pytest.raises(LandingError, match=r"no feed named 'god' \(declared: bad, good, same\)") as unknown:
         choose(feeds, ["god"], invalid)

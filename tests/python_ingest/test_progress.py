@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from python_ingest.files.landing import Lander
-from python_ingest.files.progress import Progress, shown
+from python_ingest.files.progress import Progress, Shown
 from tests.conftest import MakeFeed
 from tidemark.base.output import Output
 
@@ -35,12 +35,14 @@ def test_progress_is_reported_after_each_batch(
 
 
 def test_on_a_terminal_it_is_a_bar(make_feed: MakeFeed, capsys: pytest.CaptureFixture[str]) -> None:
-    """The bar moves while the landing is under way, and goes when it is done."""
+    """A bar for each feed moves while its landing is under way, and goes when it is done."""
     people = make_feed()
     people.write("a.csv", "id,name\n1,Ada\n")
     output = Output()
     output.console = Console(force_terminal=True, width=120)
-    with shown(people.spark, "people", output) as progress:
+    with Shown(people.spark, output) as shown, shown.feed("people") as progress, shown.feed("others"):
         Lander(people.spark, people.feed, people.ops_schema, progress=progress).land()
-    assert "landing people, 0/1 files" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "landing people: 0 of 1 files, " in printed
+    assert "landing others" in printed
     assert (progress.files_done, progress.rows_done) == (1, 1)

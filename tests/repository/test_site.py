@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,10 +79,29 @@ def test_a_wrong_command_is_noticed() -> None:
     assert [wrong(command, {"demo"}) for command in written(text)] == ["--samples", "demos", "varify"]
 
 
+def build(*options: str) -> subprocess.CompletedProcess[str]:
+    """Build the site; not `--quiet`, which hides warnings from `--strict`, too."""
+    mkdocs = [sys.executable, "-m", "mkdocs", "build", "--strict", *options]
+    return subprocess.run(mkdocs, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_link_to_nothing_is_noticed(tmp_path: Path) -> None:
+    """So is a page that the navigation lacks."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    (tmp_path / "docs" / "lost.md").write_text("# Lost\n\n[Nothing](nothing.md), [file](../nothing.yml)\n")
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    settings = settings.replace("docs_dir: docs", f"docs_dir: {tmp_path / 'docs'}")
+    settings = settings.replace("scripts/site.py", str(ROOT / "scripts/site.py"))
+    (tmp_path / "mkdocs.yml").write_text(settings)
+    built = build("--config-file", str(tmp_path / "mkdocs.yml"))
+    assert built.returncode == 1
+    assert "but the target is not found" in built.stderr
+    assert "lost.md" in built.stderr
+
+
 def test_the_site_is_whole(tmp_path: Path) -> None:
     """Each link and anchor leads to a page, each page is in the navigation; nothing loads from a network."""
-    mkdocs = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    built = subprocess.run(mkdocs, cwd=ROOT, capture_output=True, text=True, check=False)
+    built = build("--site-dir", str(tmp_path))
     assert built.returncode == 0, built.stdout + built.stderr
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     loaded = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?(https?:[^\"' >]+)", html)

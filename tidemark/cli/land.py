@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from python_ingest.feeds.declarations import choose
-from python_ingest.land import LandingOptions, follow
+from python_ingest.land import follow
+from python_ingest.land_one import LandingOptions
 from tidemark.base.errors import TidemarkError
 from tidemark.cli import landing
 from tidemark.cli.opening import opened

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from python_ingest import land as landing
 from python_ingest.feeds.declarations import Feed
-from python_ingest.land import DEFAULT_OPTIONS, LandingOptions, raise_failed
+from python_ingest.land import raise_failed
+from python_ingest.land_one import DEFAULT_OPTIONS, LandingOptions
 from tidemark.base.errors import DeclarationError, TidemarkError
+from tidemark.engine.dbt_core.profiles import threads
 from tidemark.engine.project import Project
 from tidemark.operate.lineage.landings import report_landing
 
@@ -57,10 +60,13 @@ def land_each(
 ) -> tuple[list[Any], dict[str, TidemarkError]]:
     """Land feeds as `land` does; return the outcomes, and the errors by the names of the feeds that failed.
 
+    As many land side by side as dbt builds models: the `threads` of the profile's target.
+
     Raises:
         SparkLostError: when Spark's JVM ends; the remaining feeds are skipped.
     """
     report = partial(report_landing, spark, project)
+    options = replace(options, at_once=threads(project.root))
     return landing.land_each(
         spark, project.ops_schema, feeds, options=options, prints_errors=prints_errors, report=report
     )

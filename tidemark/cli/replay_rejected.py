@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from python_ingest.feeds.declarations import TableFeed, choose
-from python_ingest.land import LandingOptions
+from python_ingest.land_one import LandingOptions
 from tidemark.base.errors import LandingError
 from tidemark.cli import landing
 from tidemark.cli.opening import opened

@@ -63,7 +63,7 @@ def append_once(rows: DataFrame, table: str, writer: str, number: int) -> None:
     """Append rows in one commit, unless the table already has this append.
 
     Delta skips an append whose number is not above the writer's last one. For Iceberg, the snapshots are
-    searched for the same writer and number; the lake has one writer at a time.
+    searched for the same writer and number; a writer makes one append at a time.
 
     Args:
         rows: with the table's columns.

@@ -12,6 +12,7 @@ import os
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -55,8 +56,8 @@ class TableLocks:
         me = f"process {os.getpid()} on {socket.gethostname()} ({command_name()})"
         self._session = connected(to, keepalives_idle=10, application_name=me[:63])
         self._to = to
-        self._held: set[str] = set()
-        self._mutex = threading.Lock()
+        self._held: Counter[str] = Counter()  # how many of this process's threads hold each
+        self._mutex = threading.RLock()
         threading.Thread(target=self._watch, daemon=True).start()
 
     @property
@@ -65,9 +66,10 @@ class TableLocks:
         return bool(self._session.closed)
 
     def acquire(self, names: Iterable[str], seconds: float) -> list[str]:
-        """Lock names; return those that this process did not hold before.
+        """Lock names; return them, for `release`.
 
-        All processes lock in the order of the names, so that none waits for each other.
+        All processes lock in the order of the names, so that none waits for each other. Several threads of
+        this process can hold a name; the last one that releases it unlocks it for other processes.
 
         Args:
             names: tables as `schema.table`.
@@ -77,32 +79,37 @@ class TableLocks:
             LakeBusyError: if another process still holds one of them.
         """
         until = time.monotonic() + seconds
-        new = sorted(set(names) - self._held)
-        for name in new:
+        held: list[str] = []
+        for name in sorted(set(names)):
             while not self._try(name):
                 if time.monotonic() >= until:
                     holder = self._value(HOLDER, name)
                     if holder is None:  # it was released between the two queries
                         continue
-                    self.release(new)
+                    self.release(held)
                     raise LakeBusyError(
                         f"The table {name} is held by {holder}.",
                         f"Wait until it ends, or let this command wait: {WAIT} is the number of seconds.",
                     )
                 time.sleep(PAUSE)
-        return new
+            held.append(name)
+        return held
 
     def release(self, names: Iterable[str]) -> None:
-        """Release names; those that are not held are ignored."""
-        for name in sorted(self._held.intersection(names)):
-            self._value("select pg_advisory_unlock(%s::bigint)", name)
-            self._held.remove(name)
+        """Release names that `acquire` returned; those that are not held are ignored."""
+        with self._mutex:
+            for name in self._held.keys() & {*names}:
+                self._held[name] -= 1
+                if not self._held[name]:
+                    del self._held[name]
+                    self._value("select pg_advisory_unlock(%s::bigint)", name)
 
     def _try(self, name: str) -> bool:
-        if self._value("select pg_try_advisory_lock(%s::bigint)", name):
-            self._held.add(name)
-            return True
-        return False
+        with self._mutex:
+            if name in self._held or self._value("select pg_try_advisory_lock(%s::bigint)", name):
+                self._held[name] += 1
+                return True
+            return False
 
     def _value(self, query: str, name: str) -> Any:
         with self._mutex:
@@ -142,7 +149,7 @@ def lock_tables(names: Iterable[str], seconds: float | None = None) -> list[str]
         seconds: how long to wait for other processes; the default is TIDEMARK_LOCK_WAIT.
 
     Returns:
-        The names that `unlock_tables` has to release.
+        The names, for `unlock_tables`; none if the catalog is not shared.
 
     Raises:
         LakeBusyError: if another process holds one of them for longer.
@@ -153,7 +160,7 @@ def lock_tables(names: Iterable[str], seconds: float | None = None) -> list[str]
 
 
 def unlock_tables(names: Iterable[str]) -> None:
-    """Release tables."""
+    """Release tables that `lock_tables` returned."""
     if locks := _shared():
         locks.release(names)
 
@@ -161,11 +168,11 @@ def unlock_tables(names: Iterable[str]) -> None:
 @contextmanager
 def locked(*names: str, seconds: float | None = None) -> Iterator[None]:
     """Lock tables within a block, as `lock_tables` does."""
-    new = lock_tables(names, seconds)
+    held = lock_tables(names, seconds)
     try:
         yield
     finally:
-        unlock_tables(new)
+        unlock_tables(held)
 
 
 def held_tables(session: psycopg.Connection[Any], names: Iterable[str]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,8 @@ from tidemark.lake.table_format import DELTA, properties_of_new, table_exists, t
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+CREATING = threading.Lock()  # feeds that land side by side have their state tables in common
 
 
 def create_table(
@@ -38,12 +41,18 @@ def create_table(
     """
     if table_exists(spark, table):
         return
+    with CREATING:
+        if not table_exists(spark, table):
+            _create(spark, table, columns, properties or {})
+
+
+def _create(spark: SparkSession, table: str, columns: str, properties: Mapping[str, str]) -> None:
     schema, _, name = table.partition(".")
     spark.sql(f"create schema if not exists {schema}")
     if table_format(spark) == DELTA:
         _refuse_rows_left(spark, table, f"{spark.catalog.getDatabase(schema).locationUri}/{name}")
     writer = _no_rows(spark, columns).writeTo(table).using(table_format(spark))
-    given = {**properties_of_new(spark), **retention(table_format(spark)), **(properties or {})}
+    given = {**properties_of_new(spark), **retention(table_format(spark)), **properties}
     for key, value in given.items():
         writer = writer.tableProperty(key, value)
     writer.createOrReplace()

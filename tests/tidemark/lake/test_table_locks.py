@@ -71,6 +71,23 @@ def test_two_processes_share_the_lake_but_not_a_table(shared: Postgres) -> None:
         pass
 
 
+def test_threads_of_a_process_share_its_locks(shared: Postgres) -> None:
+    """R4.5: feeds that land side by side hold the state tables; other processes wait for the last of them."""
+    first, second = lock_tables(["gold.a", "gold.b"]), lock_tables(["gold.a"])
+    unlock_tables(first)
+    other = holder("gold.b")
+    with pytest.raises(LakeBusyError, match=r"gold\.b is held"):
+        lock_tables(["gold.a", "gold.b"])  # it keeps its first lock of gold.a, and not a second
+    other.communicate("")
+    refused = subprocess.run(
+        [sys.executable, "-c", HOLDER, "gold.a"], check=False, capture_output=True, text=True, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert f"gold.a is held by process {os.getpid()} on " in refused.stderr
+    unlock_tables(second)
+    holder("gold.a").communicate("")
+
+
 def test_maintenance_leaves_out_a_table_that_another_process_writes(
     shared: Postgres, spark: SparkSession, prefix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,6 +91,11 @@ def settings_of_server(root: Path) -> dict[str, str]:
     return settings
 
 
+def threads(root: Path) -> int:
+    """Return the `threads` of the profile's target: how many tables are written side by side."""
+    return int(_profile(root).threads)
+
+
 def credentials_of(root: Path, target: str | None = None) -> tuple[Any, str]:
     """Return the credentials of a target, and its name.
 
@@ -101,6 +106,19 @@ def credentials_of(root: Path, target: str | None = None) -> tuple[Any, str]:
     Raises:
         TidemarkError: if the profile or the target cannot be used.
     """
+    profile = _profile(root, target)
+    return profile.credentials, profile.target_name
+
+
+def profiles_folder(root: Path) -> Path:
+    """Return the folder of profiles.yml, which dbt looks for in this order."""
+    named = os.environ.get("DBT_PROFILES_DIR")
+    if named:
+        return Path(named)
+    return root if (root / "profiles.yml").is_file() else Path.home() / ".dbt"
+
+
+def _profile(root: Path, target: str | None = None) -> Any:
     from dbt.config.runtime import load_profile
     from dbt.flags import get_flags, set_from_args
     from dbt_common.context import set_invocation_context
@@ -114,18 +132,9 @@ def credentials_of(root: Path, target: str | None = None) -> tuple[Any, str]:
     # else dbt reads the profiles of the last dbt command in this process, which may be another project's
     object.__setattr__(flags, "PROFILES_DIR", str(profiles_folder(root)))
     try:
-        profile = load_profile(str(root), {}, target_override=target or os.environ.get("DBT_TARGET"))
+        return load_profile(str(root), {}, target_override=target or os.environ.get("DBT_TARGET"))
     except DbtRuntimeError as error:
         raise TidemarkError(
             f"The target in profiles.yml cannot be used: {plain_message(str(error))}",
             "Correct it, set the variables that it names, or choose another one with DBT_TARGET.",
         ) from None
-    return profile.credentials, profile.target_name
-
-
-def profiles_folder(root: Path) -> Path:
-    """Return the folder of profiles.yml, which dbt looks for in this order."""
-    named = os.environ.get("DBT_PROFILES_DIR")
-    if named:
-        return Path(named)
-    return root if (root / "profiles.yml").is_file() else Path.home() / ".dbt"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from python_ingest.feeds.declarations import Feed
-from tidemark.base.clock import utc_now
+from python_ingest.land_one import Landing
 from tidemark.engine.project import Project
 from tidemark.engine.runs.lineage.sending import is_on, send
 
@@ -16,19 +14,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def report_landing(
-    spark: SparkSession, project: Project, feed: Feed, started: datetime, outcome: int | Exception
-) -> None:
+def report_landing(spark: SparkSession, project: Project, landing: Landing) -> None:
     """Send the events of a landing that has landed rows or failed.
 
     Args:
         spark: the session.
         project: the project.
-        feed: the feed.
-        started: when the landing began, in UTC.
-        outcome: the number of rows that landed, or the error.
+        landing: the landing.
     """
-    if not is_on() or outcome == 0:
+    rows = landing.outcome.rows_landed if landing.outcome else None
+    if not is_on() or not (rows or landing.error):
         return
 
     def events() -> Iterator[RunEvent]:
@@ -37,8 +32,7 @@ def report_landing(
         from tidemark.operate.lineage.events import landing_events
 
         name = str(project.manifest.metadata.project_name) if project.manifest else project.root.name
-        rows = outcome if isinstance(outcome, int) else None
-        done = Done(started, utc_now(), str(outcome) if rows is None else None)
-        yield from landing_events(name, feed, done, Tables(located_by(spark)), rows)
+        done = Done(landing.began, landing.ended, str(landing.error) if landing.error else None)
+        yield from landing_events(name, landing.feed, done, Tables(located_by(spark)), rows)
 
     send(events)
