@@ -209,11 +209,11 @@ def declared_feeds(
                 feed.declared_in,
                 feed.name,
                 "identifier",
-                f"the feed '{others[0].name}' lands in the same table, {feed.table}",
+                f"the feed '{others[0].name}' in {others[0].declared_in} lands in {feed.table}, too",
                 "Give each feed a table of its own.",
             )
-    feeds = {name: feed for name, feed in feeds.items() if name not in invalid}
-    return {name: _with_claims(feed, feeds.values()) for name, feed in feeds.items()}, invalid
+    valid = {name: feed for name, feed in feeds.items() if name not in invalid}
+    return {name: _with_claims(feed, feeds.values()) for name, feed in valid.items()}, invalid
 
 
 def choose(

@@ -13,6 +13,7 @@ from py4j.protocol import Py4JError
 from rich.filesize import decimal
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Live
+from rich.table import Column
 
 from python_ingest.feeds.source_file import SourceFile
 from tidemark.base.output import Output
@@ -91,6 +92,16 @@ class Progress:
             f"about {facts['seconds_left']:,.0f} s left"
         )
 
+    @property
+    def short_message(self) -> str:
+        """The message without the rows, for a terminal of 80 columns."""
+        facts = self.facts
+        return (
+            f"{self.feed} {self.files_done:,}/{self.files:,} files, {decimal(int(facts['bytes']))} of "
+            f"{decimal(self.bytes)}, {decimal(int(facts['bytes_per_second']))}/s, "
+            f"{facts['seconds_left']:,.0f} s left"
+        )
+
 
 class Shown:
     """Shows the feeds that are landing: on a terminal, a bar for each that moves with Spark's tasks.
@@ -102,9 +113,9 @@ class Shown:
 
     def __init__(self, spark: SparkSession, output: Output) -> None:
         self._spark, self._output = spark, output
-        self._bars = Live(
-            BarColumn(20), TextColumn("{task.description}"), console=output.console, transient=True
-        )
+        bar = BarColumn(10, table_column=Column(min_width=10))
+        text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
+        self._bars = Live(bar, text, console=output.console, transient=True)
         self._is_live = output.console.is_terminal and not output.as_json
         self._landing: dict[TaskID, Progress] = {}
         self._mutex = threading.Lock()
@@ -130,7 +141,7 @@ class Shown:
         with suppress(Py4JError, OSError):  # without Spark the landing fails, and says so
             self._spark.sparkContext.setJobGroup(_group(name), f"landing {name}")
         with self._mutex:
-            task = self._bars.add_task(f"landing {name}", total=None)
+            task = self._bars.add_task(name, total=None)
             self._landing[task] = progress
         try:
             yield progress
@@ -149,8 +160,8 @@ class Shown:
                 for task, progress in landing:
                     if task in self._landing and progress.bytes:
                         done = int(progress.facts["bytes"])
-                        message = f"landing {progress.message}"
-                        self._bars.update(task, completed=done, total=progress.bytes, description=message)
+                        text = progress.short_message
+                        self._bars.update(task, completed=done, total=progress.bytes, description=text)
 
 
 def _group(feed: str) -> str:

@@ -44,7 +44,7 @@ def test_declarations_are_validated_one_by_one(tmp_path: Path) -> None:
     two = [source(name, tmp_path) | {"identifier": "one_table"} for name in ("first", "second")]
     valid, refused = declared_feeds([*nodes[:1], *two])
     assert (list(valid), list(refused)) == (["good"], ["first", "second"])
-    assert "the feed 'second' lands in the same table, bronze.one_table" in refused["first"].what
+    assert "the feed 'second' in models/bronze/_second.yml lands in bronze.one_table" in refused["first"].what
     assert [feed.name for feed in choose(feeds, ["good", "bad"], invalid)] == ["good"]
     with pytest.raises(LandingError, match=r"no feed named 'god' \(declared: bad, good, same\)") as unknown:
         choose(feeds, ["god"], invalid)

@@ -27,6 +27,7 @@ from tidemark.lake.metastore import connected, metastore, unanswered
 WAIT = "TIDEMARK_LOCK_WAIT"  # seconds
 PAUSE = 1.0  # seconds between two attempts, and between two checks of the session
 STATE_WAIT = 300.0  # seconds for a state table, which other processes hold for one commit
+LANDING = ".landing"  # `ops.landing`: no table, but held while feeds land
 LOST = 75  # the exit code of a process that lost its locks: a temporary failure
 HOLDER = """
     select coalesce(nullif(activity.application_name, ''), 'another process')
@@ -68,7 +69,8 @@ class TableLocks:
     def acquire(self, names: Iterable[str], seconds: float) -> list[str]:
         """Lock names; return them, for `release`.
 
-        All processes lock in the order of the names, so that none waits for each other. Several threads of
+        All processes lock in one order, so that none waits for each other: what only one process does at a
+        time comes before its tables, then by name. Several threads of
         this process can hold a name; the last one that releases it unlocks it for other processes.
 
         Args:
@@ -80,7 +82,7 @@ class TableLocks:
         """
         until = time.monotonic() + seconds
         held: list[str] = []
-        for name in sorted(set(names)):
+        for name in sorted(set(names), key=lambda name: (not name.endswith(LANDING), name)):
             while not self._try(name):
                 if time.monotonic() >= until:
                     holder = self._value(HOLDER, name)
