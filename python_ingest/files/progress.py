@@ -113,7 +113,7 @@ class Shown:
 
     def __init__(self, spark: SparkSession, output: Output) -> None:
         self._spark, self._output = spark, output
-        bar = BarColumn(10, table_column=Column(min_width=10))
+        bar = BarColumn(10, table_column=Column(min_width=10, no_wrap=True))
         text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
         self._bars = Live(bar, text, console=output.console, transient=True)
         self._is_live = output.console.is_terminal and not output.as_json

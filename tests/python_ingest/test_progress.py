@@ -44,6 +44,6 @@ def test_on_a_terminal_it_is_a_bar(make_feed: MakeFeed, capsys: pytest.CaptureFi
     with Shown(people.spark, output) as shown, shown.feed("people") as progress, shown.feed("others"):
         Lander(people.spark, people.feed, people.ops_schema, progress=progress).land()
     printed = capsys.readouterr().out
-    assert re.search(r"people 0/1 files, .* s left", printed)
+    assert re.search(r"━{10} people 0/1 files, .* s left", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", printed))
     assert "others" in printed
     assert (progress.files_done, progress.rows_done) == (1, 1)
