@@ -8,6 +8,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from tidemark.engine.dbt_core.profiles import spark_settings
+from tidemark.lake.delta_log import make_active
 from tidemark.spark.session import open_session
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ def warm_session(root: Path, *, empty: bool = False, may_be_remote: bool = False
         TidemarkError: if the target's Spark is not embedded, or its jars are missing.
     """
     if _starting:
-        return _starting.pop().result()
+        session = _starting.pop().result()
+        make_active(session)  # it is active in the thread that has started it
+        return session
     return open_session(spark_settings(root, may_be_remote=may_be_remote), root, empty=empty)
 
 
