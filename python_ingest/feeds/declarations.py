@@ -202,7 +202,7 @@ def declared_feeds(
                 feeds[name] = _feed(node)
         except DeclarationError as error:
             invalid[name] = error
-    for feed in [*feeds.values()]:
+    for feed in feeds.values():
         others = [other for other in feeds.values() if other.table == feed.table and other.name != feed.name]
         if others:
             invalid[feed.name] = DeclarationError(
